@@ -1,6 +1,11 @@
 // Package state holds what steps read: the run's state and the results of the
 // steps that succeeded. Both are persistent: a State never changes, taking a
 // snapshot is copying a pointer, and a write shares all it does not touch.
+//
+// The order of keys does not depend on which of two parallel steps ended
+// first: keys that the run started with come first, then those that steps
+// write, in the order in which the file names them. So the same answers give
+// the same prompts and the same final state, byte for byte.
 package state
 
 import (
@@ -15,7 +20,7 @@ import (
 	"github.com/agentloom/agentloom/value"
 )
 
-// entry is a value and the position at which its key was first set.
+// entry is a value and its key's place among the keys.
 type entry struct {
 	pos int
 	val any
@@ -31,17 +36,35 @@ type StepResult struct {
 type State struct {
 	keys  *immutable.Map[string, entry]
 	steps *immutable.Map[string, StepResult]
+	ranks map[string]int // of every path that may be written, from 1; never changes
 }
 
-// New returns a state with the keys of init, which may be nil.
-func New(init *value.Map) State {
+// New returns a state with the keys of init, which may be nil. Outputs are the
+// dotted paths that steps may write, in file order.
+func New(init *value.Map, outputs ...string) State {
 	b := immutable.NewMapBuilder[string, entry](nil)
 	pos := 0
 	for k, v := range init.All() {
 		b.Set(k, entry{pos, v})
 		pos++
 	}
-	return State{keys: b.Map()}
+	return State{keys: b.Map(), ranks: rank(outputs)}
+}
+
+// rank numbers each path and the objects on the way to it by first mention.
+func rank(outputs []string) map[string]int {
+	ranks := make(map[string]int, len(outputs))
+	for _, path := range outputs {
+		for i, c := range path + "." {
+			if c != '.' {
+				continue
+			}
+			if _, known := ranks[path[:i]]; !known {
+				ranks[path[:i]] = len(ranks) + 1
+			}
+		}
+	}
+	return ranks
 }
 
 // Get returns a top-level key's value.
@@ -61,8 +84,8 @@ func (s State) Len() int {
 	return s.keys.Len()
 }
 
-// Map returns the whole state as one value, keys in the order they were first
-// set. It costs n log n; use Get to read one key.
+// Map returns the whole state as one value. It costs n log n; use Get to read
+// one key.
 func (s State) Map() *value.Map {
 	type pair struct {
 		key string
@@ -91,22 +114,34 @@ func (s State) Set(path string, v any) (State, error) {
 	old, exists := s.Get(head)
 	if nested {
 		var err error
-		if v, err = setIn(old, exists, rest, v, head); err != nil {
+		if v, err = s.setIn(old, exists, rest, v, head); err != nil {
 			return s, err
 		}
 	}
-	keys := s.keys
-	if keys == nil {
-		keys = immutable.NewMap[string, entry](nil)
+	next := s
+	if next.keys == nil {
+		next.keys = immutable.NewMap[string, entry](nil)
 	}
-	pos := keys.Len()
-	if e, ok := keys.Get(head); ok {
-		pos = e.pos
-	}
-	return State{keys: keys.Set(head, entry{pos, v}), steps: s.steps}, nil
+	next.keys = next.keys.Set(head, entry{s.place(head), v})
+	return next, nil
 }
 
-func setIn(old any, exists bool, path string, v any, at string) (any, error) {
+// place is where a top-level key stands: where it stood, or else after all
+// that the run started with, by rank.
+func (s State) place(key string) int {
+	if s.keys != nil {
+		if e, ok := s.keys.Get(key); ok {
+			return e.pos
+		}
+	}
+	const afterInitial = 1 << 40
+	if r, ok := s.ranks[key]; ok {
+		return afterInitial + r
+	}
+	return afterInitial + len(s.ranks) + 1 + s.Len()
+}
+
+func (s State) setIn(old any, exists bool, path string, v any, at string) (any, error) {
 	m, isMap := old.(*value.Map)
 	if exists && !isMap {
 		return nil, fault.New(fault.Permanent, fmt.Sprintf(
@@ -116,11 +151,30 @@ func setIn(old any, exists bool, path string, v any, at string) (any, error) {
 	if nested {
 		inner, has := m.Get(head)
 		var err error
-		if v, err = setIn(inner, has, rest, v, at+"."+head); err != nil {
+		if v, err = s.setIn(inner, has, rest, v, at+"."+head); err != nil {
 			return nil, err
 		}
 	}
-	return m.With(head, v), nil
+	return s.insert(m, at, head, v), nil
+}
+
+// insert sets a key of the object at a path: a new one stands after those that
+// rank before it, and after those that no step writes.
+func (s State) insert(m *value.Map, at, key string, v any) *value.Map {
+	if _, has := m.Get(key); has {
+		return m.With(key, v)
+	}
+	own, ranked := s.ranks[at+"."+key]
+	out := value.NewMap(m.Len() + 1)
+	for k, e := range m.All() {
+		if ranked && s.ranks[at+"."+k] > own {
+			out.Put(key, v)
+			ranked = false
+		}
+		out.Put(k, e)
+	}
+	out.Put(key, v)
+	return out
 }
 
 func describe(v any) string {
@@ -151,7 +205,8 @@ func (s State) WithStep(id string, r StepResult) State {
 	if steps == nil {
 		steps = immutable.NewMap[string, StepResult](nil)
 	}
-	return State{keys: s.keys, steps: steps.Set(id, r)}
+	s.steps = steps.Set(id, r)
+	return s
 }
 
 // Steps returns the results of all steps that succeeded, ids sorted, as the
