@@ -1,0 +1,92 @@
+package workflow
+
+// gap is a key that is read but not acted on yet.
+type gap[T any] struct {
+	key  string
+	used func(*T) bool
+}
+
+// This file lists every key whose behaviour does not exist yet: each is an
+// error, so that no setting is silently ignored. Who builds one takes its line
+// out.
+
+func unsupportedTypes() map[StepType]bool {
+	return map[StepType]bool{AgentStep: true, Subworkflow: true, ApprovalGate: true, Embed: true}
+}
+
+func topGaps() []gap[Definition] {
+	return []gap[Definition]{
+		{"agents", func(d *Definition) bool { return len(d.Agents) > 0 }},
+		{"mcp_servers", func(d *Definition) bool { return len(d.MCPServers) > 0 }},
+		{"state_schema", func(d *Definition) bool { return d.StateSchema.Len() > 0 }},
+	}
+}
+
+func configGaps() []gap[Config] {
+	return []gap[Config]{
+		{"budget_usd", func(c *Config) bool { return c.BudgetUSD != nil }},
+		{"budget_mode", func(c *Config) bool { return c.BudgetMode != "" }},
+		{"stream", func(c *Config) bool { return c.Stream }},
+		{"capture_prompts", func(c *Config) bool { return c.CapturePrompts }},
+		{"on_uncertain", func(c *Config) bool { return c.OnUncertain == "stop" }},
+		{"workdir_tools", func(c *Config) bool { return c.WorkdirTools != nil }},
+		{"permissions", func(c *Config) bool { return c.Permissions != nil }},
+	}
+}
+
+// sandboxGaps: a sandbox that is not enabled does nothing, whatever else it
+// says.
+func sandboxGaps() []gap[Sandbox] {
+	return []gap[Sandbox]{
+		{"enabled", func(s *Sandbox) bool { return s.Enabled }},
+		{"max_read_bytes", func(s *Sandbox) bool { return s.MaxReadBytes != nil }},
+	}
+}
+
+func llmCallGaps() []gap[LLMCallFields] {
+	return []gap[LLMCallFields]{
+		{"stream", func(f *LLMCallFields) bool { return f.Stream != nil && *f.Stream }},
+		{"attachments", func(f *LLMCallFields) bool { return len(f.Attachments) > 0 }},
+		{"thinking", func(f *LLMCallFields) bool { return f.Thinking != nil }},
+		{"tools", func(f *LLMCallFields) bool { return len(f.Tools) > 0 }},
+		{"tool_choice", func(f *LLMCallFields) bool { return f.ToolChoice != nil }},
+		{"max_tool_iterations", func(f *LLMCallFields) bool { return f.MaxToolIterations != nil }},
+		{"output_schema", func(f *LLMCallFields) bool { return f.OutputSchema != nil }},
+		{"conversation", func(f *LLMCallFields) bool { return f.Conversation != "" }},
+	}
+}
+
+func stepGaps() []gap[Step] {
+	return []gap[Step]{
+		{"effect", func(s *Step) bool { return s.Effect != "" && s.Type == ToolStep }},
+	}
+}
+
+func (c *checker) checkUnsupported() {
+	checkGaps(c, wholeFile, c.def, topGaps())
+	checkGaps(c, configPart, &c.def.Config, configGaps())
+	if s := c.def.Config.Sandbox; s != nil {
+		checkGaps(c, configPart.key("sandbox"), s, sandboxGaps())
+	}
+	types, ofStep, ofLLMCall := unsupportedTypes(), stepGaps(), llmCallGaps()
+	for i := range c.def.Steps {
+		s := &c.def.Steps[i]
+		p := stepAt(i)
+		if types[s.Type] {
+			c.errorf(p.key("type"), "not_supported", "", "step type %s is not supported yet", quote(string(s.Type)))
+			continue
+		}
+		checkGaps(c, p, s, ofStep)
+		if s.Type == LLMCall && s.LLM != nil {
+			checkGaps(c, p, s.LLM, ofLLMCall)
+		}
+	}
+}
+
+func checkGaps[T any](c *checker, p place, of *T, gaps []gap[T]) {
+	for _, g := range gaps {
+		if g.used(of) {
+			c.errorf(p.key(g.key), "not_supported", "", "%s is not supported yet", g.key)
+		}
+	}
+}
