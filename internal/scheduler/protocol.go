@@ -73,7 +73,7 @@ func (OverBudget) input() {}
 type Timer struct {
 	Kind    TimerKind
 	Step    int // index into the plan; -1 for the run
-	Attempt int
+	Attempt int // the attempt it limits, or the failed one before the wait; 0 for the run
 }
 
 // TimerKind says what a timer is for.
