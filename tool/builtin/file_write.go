@@ -1,0 +1,158 @@
+package builtin
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/agentloom/agentloom/value"
+)
+
+type writeArgs struct {
+	Path     string  `json:"path" jsonschema:"The file to write; missing parent directories are created."`
+	Content  string  `json:"content" jsonschema:"The whole text of the file."`
+	Encoding *string `json:"encoding,omitempty" jsonschema:"The text encoding to write; utf-8 when left out."`
+}
+
+// write is the file_write tool. A reader of an existing file sees the old
+// content or the new, never a part; its mode and, where possible, its owner
+// stay. Behind a symbolic link, the file that it points to is replaced.
+func (f files) write(ctx context.Context, in writeArgs) (any, error) {
+	c, err := encodingArgument(in.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	path, err := resolve(f.dir, "path", in.Path)
+	if err != nil {
+		return nil, err
+	}
+	content, err := c.encodeText(in.Content)
+	if err != nil {
+		return nil, fileError("write", in.Path, err)
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err := store(path, content); err != nil {
+		return nil, fileError("write", in.Path, err)
+	}
+	return value.MapOf("written", int64(len(content)), "path", in.Path), nil
+}
+
+func store(path string, content []byte) error {
+	if os.IsPathSeparator(path[len(path)-1]) {
+		return errIsDir
+	}
+	parent, _ := filepath.Split(path)
+	if parent = strings.TrimRight(parent, string(filepath.Separator)); parent != "" {
+		if err := os.MkdirAll(parent, 0o777); err != nil {
+			return err
+		}
+	}
+	path, err := followLinks(path)
+	if err != nil {
+		return err
+	}
+	old, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return replace(path, content, nil)
+	case err != nil:
+		return err
+	}
+	if err := plain(old, nil); err != nil {
+		return err
+	}
+	if err := writable(path); err != nil {
+		return err
+	}
+	err = replace(path, content, old)
+	// A writable file in a directory that is not, or one that is a mount point,
+	// cannot be replaced, only written over.
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EBUSY) || errors.Is(err, syscall.EROFS) {
+		return overwrite(path, content)
+	}
+	return err
+}
+
+// followLinks returns the path that a chain of symbolic links ends at. The
+// last file of the chain may be missing.
+func followLinks(path string) (string, error) {
+	const most = 40 // as many as the kernel follows
+	for range most {
+		target, err := os.Readlink(path)
+		if err != nil {
+			return path, nil // no link, or one that Lstat reports better
+		}
+		if !filepath.IsAbs(target) {
+			parent, _ := filepath.Split(path)
+			target = parent + target
+		}
+		path = target
+	}
+	return "", errors.New("too many levels of symbolic links")
+}
+
+// writable opens a file for writing without changing it: a file that is
+// read-only must not be replaced through its directory.
+func writable(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// replace writes a new file beside path and renames it over path. old is the
+// file that is there, or nil.
+func replace(path string, content []byte, old os.FileInfo) (err error) {
+	mode := os.FileMode(0o666) // less the process's umask
+	if old != nil {
+		mode = old.Mode().Perm()
+	}
+	parent, _ := filepath.Split(path)
+	temp := parent + ".agentloom-" + rand.Text()
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(temp)
+		}
+	}()
+	if old != nil {
+		keepOwner(f, old)
+		if err = f.Chmod(mode); err != nil {
+			return err
+		}
+	}
+	if _, err = f.Write(content); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(temp, path)
+}
+
+func overwrite(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(content); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
+}
