@@ -1,0 +1,51 @@
+// Package step holds what one attempt of a step does, a file for each kind of
+// step. An attempt reads a snapshot of the state, may take long, and leaves an
+// outcome or an error; when it starts, whether it is tried again and what its
+// end means for other steps is the scheduler's business.
+package step
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/agentloom/agentloom/event"
+	"github.com/agentloom/agentloom/internal/scheduler"
+	"github.com/agentloom/agentloom/internal/state"
+	"github.com/agentloom/agentloom/internal/template"
+	"github.com/agentloom/agentloom/workflow"
+)
+
+// Call is one attempt of one step.
+type Call struct {
+	Step    *workflow.Step
+	Address string // the step's qualified id, such as "localize_es.review"
+	RunID   string
+	Attempt int // from 1
+	State   state.State
+	// Emit tells of something that happens in the attempt, at the call's
+	// address followed by place ("" or "/call[0]").
+	Emit func(place string, data event.Data)
+}
+
+// Kind runs the attempts of one type of step. Implementations are safe for
+// concurrent use. An error carries a fault.Kind where it matters whether the
+// attempt is retried; the outcome's Report counts even then.
+type Kind interface {
+	Run(ctx context.Context, call *Call) (scheduler.Outcome, error)
+}
+
+// Kinds are the step types that can run.
+type Kinds map[workflow.StepType]Kind
+
+// warnMissing tells of template fields that the state does not have. The
+// field is named where a template's own place (tool_args.url) is not.
+func (c *Call) warnMissing(field string, missing []template.Missing) {
+	for _, m := range missing {
+		where := m.Where
+		if where == "" {
+			where = field
+		}
+		c.Emit("", event.Warning{Message: fmt.Sprintf(
+			"step %q: %s uses %s, which the state does not have; it prints as nothing", c.Step.ID, where, m.Field)})
+	}
+}
