@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"slices"
+
+	"github.com/agentloom/agentloom/model"
+	"github.com/agentloom/agentloom/model/gateway"
+	"github.com/agentloom/agentloom/model/mock"
+	"github.com/agentloom/agentloom/tool"
+	"github.com/agentloom/agentloom/tool/builtin"
+	"github.com/agentloom/agentloom/workflow"
+)
+
+const mockName = "mock"
+
+// providerInfo is what `agentloom info` says of one provider.
+type providerInfo struct {
+	Name  string `json:"name"`
+	Ready bool   `json:"ready"`
+	// Note says what it misses, or where its calls go.
+	Note string `json:"note,omitempty"`
+}
+
+// providers returns the providers that one run may use: the mock one and the
+// vendors' whose keys are set, or, for an offline run, the mock one alone under
+// every name the workflow uses, so that no call can leave.
+func (p *program) providers(def *workflow.Definition, env environment, c choice) ([]gateway.Entry, error) {
+	canned, err := p.mockProvider(def, c)
+	if err != nil {
+		return nil, err
+	}
+	entries := []gateway.Entry{{Provider: canned, AnyModel: true}}
+	if c.offline {
+		for _, name := range stepProviders(def) {
+			if name != mockName {
+				entries = append(entries, gateway.Entry{Provider: standIn{canned, name}, AnyModel: true})
+			}
+		}
+		return entries, nil
+	}
+	vendors, err := vendorEntries(env)
+	if err != nil {
+		return nil, err
+	}
+	return append(entries, vendors...), nil
+}
+
+// maxResponses bounds a file of canned responses, in bytes.
+const maxResponses = 256 << 20
+
+// mockProvider returns the mock provider with the run's canned responses. A
+// file that can't be used is the fault of whoever named it: of the command
+// line, or of the workflow.
+func (p *program) mockProvider(def *workflow.Definition, c choice) (*mock.Provider, error) {
+	cfg := mock.Config{
+		File:         c.responses,
+		LatencyModel: def.Config.LatencyModel,
+		LatencyMS:    def.Config.LatencyMS,
+	}
+	code := exitFailed
+	if c.offline {
+		code = exitUsage
+	}
+	if c.responses != "" {
+		src, err := p.readFile(c.responses, maxResponses)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = errors.New("there is no such file")
+		}
+		if err != nil {
+			return nil, &failure{code, fmt.Errorf("canned responses %s: %w", c.responses, err)}
+		}
+		cfg.Responses = src
+	}
+	m, err := mock.New(cfg)
+	if err != nil {
+		return nil, &failure{code, err}
+	}
+	return m, nil
+}
+
+// tools returns the tools that workflows can use.
+func (p *program) tools(env environment) (*tool.Registry, error) {
+	reg := tool.NewRegistry(tool.RegistryOptions{})
+	if err := builtin.Register(reg, builtin.Options{
+		Dir:     p.Dir,
+		Environ: env.list(),
+		Proxy:   http.ProxyFromEnvironment,
+	}); err != nil {
+		return nil, failed("%w", err)
+	}
+	return reg, nil
+}
+
+// standIn is a provider under another's name.
+type standIn struct {
+	model.Provider
+	name string
+}
+
+func (s standIn) Name() string { return s.name }
+
+// stepProviders returns the providers that steps name themselves, sorted.
+func stepProviders(def *workflow.Definition) []string {
+	var names []string
+	for i := range def.Steps {
+		if s := def.Steps[i].LLM; s != nil && s.Provider != "" {
+			names = append(names, s.Provider)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

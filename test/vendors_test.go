@@ -1,0 +1,5 @@
+//go:build !offline
+
+package test
+
+const vendorsBuiltIn = true
