@@ -135,11 +135,11 @@ func Example_openAI() {
 // region: own-provider
 
 // parrot is a provider that answers with the prompt.
-type parrot struct{}
+type parrot struct{ model.NoEmbeddings }
 
 func (parrot) Name() string { return "parrot" }
 
-func (parrot) Complete(_ context.Context, req *model.Request) (*model.Response, error) {
+func (parrot) Complete(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Response, error) {
 	prompt := req.Messages[len(req.Messages)-1].Text
 	return &model.Response{Text: prompt, Model: req.Model, FinishReason: model.FinishStop}, nil
 }

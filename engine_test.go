@@ -27,20 +27,21 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // provider answers with a function.
 type provider struct {
+	model.NoEmbeddings
 	name string
 	fn   func(*model.Request) (*model.Response, error)
 }
 
 func (p provider) Name() string { return p.name }
 
-func (p provider) Complete(_ context.Context, req *model.Request) (*model.Response, error) {
+func (p provider) Complete(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Response, error) {
 	return p.fn(req)
 }
 
 // echo answers with what it was asked, three tokens for half a cent.
 func echo(name string) gateway.Entry {
 	cost := 0.005
-	return gateway.Entry{AnyModel: true, Provider: provider{name, func(req *model.Request) (*model.Response, error) {
+	return gateway.Entry{AnyModel: true, Provider: provider{name: name, fn: func(req *model.Request) (*model.Response, error) {
 		return &model.Response{
 			Text: req.Model + ":" + req.Messages[0].Text, Model: req.Model, Provider: name,
 			Usage:   &model.Usage{PromptTokens: 2, CompletionTokens: 1, TotalTokens: 3},
@@ -178,7 +179,7 @@ func TestRunOptionsReplaceStateProviderAndModel(t *testing.T) {
 }
 
 func TestAFailedRunIsAResult(t *testing.T) {
-	bad := gateway.Entry{AnyModel: true, Provider: provider{"fake", func(*model.Request) (*model.Response, error) {
+	bad := gateway.Entry{AnyModel: true, Provider: provider{name: "fake", fn: func(*model.Request) (*model.Response, error) {
 		return nil, &fault.Error{Kind: fault.Permanent, Status: 401, Message: "the key was rejected"}
 	}}}
 	e := engine(t, agentloom.Config{Providers: []gateway.Entry{bad}, Tools: registry(t, count())})
@@ -199,7 +200,7 @@ func TestAFailedRunIsAResult(t *testing.T) {
 }
 
 func TestAnUnknownCostIsNotZero(t *testing.T) {
-	unpriced := gateway.Entry{AnyModel: true, Provider: provider{"fake", func(*model.Request) (*model.Response, error) {
+	unpriced := gateway.Entry{AnyModel: true, Provider: provider{name: "fake", fn: func(*model.Request) (*model.Response, error) {
 		return &model.Response{Text: "charged", Usage: &model.Usage{TotalTokens: 9}}, nil
 	}}}
 	e := engine(t, agentloom.Config{Providers: []gateway.Entry{unpriced}, Tools: registry(t, count())})
@@ -214,7 +215,7 @@ func TestAnUnknownCostIsNotZero(t *testing.T) {
 
 func TestTokensOfFailedAttemptsCount(t *testing.T) {
 	calls, cost := 0, 0.25
-	flaky := gateway.Entry{AnyModel: true, Provider: provider{"fake", func(*model.Request) (*model.Response, error) {
+	flaky := gateway.Entry{AnyModel: true, Provider: provider{name: "fake", fn: func(*model.Request) (*model.Response, error) {
 		calls++
 		r := &model.Response{Text: "charged", Usage: &model.Usage{TotalTokens: 5}, CostUSD: &cost}
 		if calls == 1 {

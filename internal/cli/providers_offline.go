@@ -14,11 +14,14 @@ import (
 const vendorsBuiltIn = false
 
 // leftOut stands where a vendor's provider would, and says why it is not there.
-type leftOut struct{ name string }
+type leftOut struct {
+	model.NoEmbeddings
+	name string
+}
 
 func (l leftOut) Name() string { return l.name }
 
-func (l leftOut) Complete(context.Context, *model.Request) (*model.Response, error) {
+func (l leftOut) Complete(context.Context, *model.Request, func(model.Delta)) (*model.Response, error) {
 	return nil, fault.New(fault.Permanent, leftOutNote(l.name)+
 		"; build without the tag, or run with --mock-responses", nil)
 }
@@ -28,7 +31,7 @@ func leftOutNote(name string) string {
 }
 
 func vendorEntries(environment) ([]gateway.Entry, error) {
-	return []gateway.Entry{{Provider: leftOut{"openai"}}}, nil
+	return []gateway.Entry{{Provider: leftOut{name: "openai"}}}, nil
 }
 
 func vendorInfo(environment) []providerInfo {

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/agentloom/agentloom/internal/python"
@@ -232,7 +233,7 @@ func (m *machine) str(v any) (any, error) {
 		return s, nil
 	}
 	b, err := python.AppendStr(nil, v, MaxString)
-	if err == python.ErrTooLong {
+	if errors.Is(err, python.ErrTooLong) {
 		err = python.Errorf(memoryError, "str() would give more than %d bytes", MaxString)
 	}
 	if err != nil {

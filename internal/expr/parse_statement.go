@@ -208,11 +208,15 @@ func (p *parser) expressionStatement() (*node, error) {
 	if p.is("yield") {
 		return p.yield()
 	}
+	off := p.tok().off
+	if p.startsMatch() {
+		return &node{kind: "Match", off: off}, p.rest()
+	}
 	e, err := p.expressions()
 	if err != nil {
 		return nil, err
 	}
-	off := p.tok().off
+	off = p.tok().off
 	switch t := p.tok(); {
 	case p.is("="):
 		n := &node{kind: "Assign", kids: []*node{e}, off: off}
@@ -228,6 +232,21 @@ func (p *parser) expressionStatement() (*node, error) {
 		return p.annotated(e)
 	}
 	return e, nil
+}
+
+// startsMatch tells a match statement, whose first word is no keyword, by an
+// operand right behind that word and a colon that ends a line.
+func (p *parser) startsMatch() bool {
+	next := p.toks[min(p.pos+1, len(p.toks)-1)]
+	if p.tok().text != "match" || next.kind != tokName && next.kind != tokNumber && next.kind != tokString && next.text != "{" {
+		return false
+	}
+	for i, t := range p.toks[:len(p.toks)-1] {
+		if t.kind == tokOp && t.text == ":" && p.toks[i+1].kind == tokNewline {
+			return true
+		}
+	}
+	return false
 }
 
 // assigned reads the rest of a = b = c, after a.
@@ -258,7 +277,7 @@ func (p *parser) yieldOr(read func() (*node, error)) (*node, error) {
 // none it may still be a match statement, which starts with no keyword.
 func (p *parser) annotated(target *node) (*node, error) {
 	off := p.advance().off
-	if target.kind == kCall && target.kids[0].text == "match" && p.tok().kind == tokNewline {
+	if (target.kind == kCall || target.kind == kSubscript) && target.kids[0].text == "match" && p.tok().kind == tokNewline {
 		return &node{kind: "Match", off: target.off}, p.rest()
 	}
 	if err := checkSingleTarget(target); err != nil {

@@ -66,7 +66,7 @@ func requests(t *testing.T, v Vendor) {
 			if p.Name() != v.Name {
 				t.Errorf("name %q, want %q", p.Name(), v.Name)
 			}
-			if _, err := p.Complete(t.Context(), &test.req); err != nil {
+			if _, err := p.Complete(t.Context(), &test.req, nil); err != nil {
 				t.Fatal(err)
 			}
 			test.want.Key = Key
@@ -77,9 +77,9 @@ func requests(t *testing.T, v Vendor) {
 	}
 	t.Run("nothing to ask", func(t *testing.T) {
 		_, p := v.start(t, func(http.ResponseWriter, *http.Request) { t.Error("a request was sent") })
-		_, err := p.Complete(t.Context(), &model.Request{Model: "m"})
+		_, err := p.Complete(t.Context(), &model.Request{Model: "m"}, nil)
 		fails(t, err, fault.Permanent)
-		_, err = p.Complete(t.Context(), &model.Request{Messages: user})
+		_, err = p.Complete(t.Context(), &model.Request{Messages: user}, nil)
 		fails(t, err, fault.Permanent)
 	})
 }
@@ -105,7 +105,7 @@ func answers(t *testing.T, v Vendor) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, p := v.start(t, reply(200, v.Answer(test.answer)))
-			got, err := p.Complete(t.Context(), ask())
+			got, err := p.Complete(t.Context(), ask(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,14 +121,14 @@ func answers(t *testing.T, v Vendor) {
 	}
 	t.Run("empty", func(t *testing.T) {
 		_, p := v.start(t, reply(200, v.Empty))
-		_, err := p.Complete(t.Context(), ask())
+		_, err := p.Complete(t.Context(), ask(), nil)
 		if f := fails(t, err, fault.Transient); f.Status != 0 {
 			t.Errorf("status %d, want none", f.Status)
 		}
 	})
 	t.Run("null", func(t *testing.T) {
 		_, p := v.start(t, reply(200, "null"))
-		_, err := p.Complete(t.Context(), ask())
+		_, err := p.Complete(t.Context(), ask(), nil)
 		fails(t, err, fault.Transient)
 	})
 }

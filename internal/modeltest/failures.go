@@ -26,7 +26,7 @@ func statuses(t *testing.T, v Vendor) {
 				calls.Add(1)
 				reply(status, v.Failure("the moon is full"), "x-should-retry", "true")(w, r)
 			})
-			_, err := p.Complete(t.Context(), ask())
+			_, err := p.Complete(t.Context(), ask(), nil)
 			f := fails(t, err, kind)
 			if f.Status != status || f.RetryAfter != 0 {
 				t.Errorf("status %d and wait %v, want %d and none", f.Status, f.RetryAfter, status)
@@ -62,7 +62,7 @@ func waits(t *testing.T, v Vendor) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, p := v.start(t, reply(429, v.Failure("slow down"), test.header, test.text))
-			_, err := p.Complete(t.Context(), ask())
+			_, err := p.Complete(t.Context(), ask(), nil)
 			if f := fails(t, err, fault.Transient); f.RetryAfter < test.least || f.RetryAfter > test.most {
 				t.Errorf("wait %v, want %v to %v", f.RetryAfter, test.least, test.most)
 			}
@@ -91,7 +91,7 @@ func messages(t *testing.T, v Vendor) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, p := v.start(t, reply(401, test.body))
-			_, err := p.Complete(t.Context(), ask())
+			_, err := p.Complete(t.Context(), ask(), nil)
 			f := fails(t, err, fault.Permanent)
 			if f.Status != 401 || !strings.Contains(f.Message, test.want) {
 				t.Errorf("status %d, want 401 and %q in: %s", f.Status, test.want, f.Message)

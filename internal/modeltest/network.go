@@ -51,7 +51,7 @@ func network(t *testing.T, v Vendor) {
 				calls.Add(1)
 				test.serve(w, r)
 			})
-			_, err := p.Complete(t.Context(), ask())
+			_, err := p.Complete(t.Context(), ask(), nil)
 			if f := fails(t, err, test.kind); f.Status != 0 {
 				t.Errorf("status %d, want none", f.Status)
 			}
@@ -63,7 +63,7 @@ func network(t *testing.T, v Vendor) {
 	t.Run("refused", func(t *testing.T) {
 		server, p := v.start(t, reply(200, whole))
 		server.Close()
-		_, err := p.Complete(t.Context(), ask())
+		_, err := p.Complete(t.Context(), ask(), nil)
 		if f := fails(t, err, fault.Transient); !strings.Contains(f.Message, server.Listener.Addr().String()) {
 			t.Errorf("the message does not say where: %s", f.Message)
 		}
@@ -112,7 +112,7 @@ func redirect(t *testing.T, v Vendor) {
 	defer other.Close()
 	for _, status := range []int{301, 302, 307, 308} {
 		_, p := v.start(t, reply(status, "", "Location", other.URL+"/steal"))
-		_, err := p.Complete(t.Context(), ask())
+		_, err := p.Complete(t.Context(), ask(), nil)
 		if f := fails(t, err, fault.Permanent); f.Status != status {
 			t.Errorf("status %d, want %d", f.Status, status)
 		}
@@ -137,7 +137,7 @@ func contexts(t *testing.T, v Vendor) {
 			_, p := v.start(t, h)
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer cancel()
-			_, err := p.Complete(ctx, ask())
+			_, err := p.Complete(ctx, ask(), nil)
 			fails(t, err, fault.Timeout)
 		})
 		t.Run(name+" until cancelled", func(t *testing.T) {
@@ -146,7 +146,7 @@ func contexts(t *testing.T, v Vendor) {
 				go cancel(errors.New("ctrl-c"))
 				h(w, r)
 			})
-			_, err := p.Complete(ctx, ask())
+			_, err := p.Complete(ctx, ask(), nil)
 			if f := fails(t, err, fault.Cancelled); !strings.Contains(f.Message, "ctrl-c") {
 				t.Errorf("the message lacks the cause: %s", f.Message)
 			}
@@ -157,7 +157,7 @@ func contexts(t *testing.T, v Vendor) {
 		cause := fault.New(fault.Timeout, "the step's timeout of 50 ms ran out", nil)
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, cause)
 		defer cancel()
-		_, err := p.Complete(ctx, ask())
+		_, err := p.Complete(ctx, ask(), nil)
 		if f := fails(t, err, fault.Timeout); !strings.Contains(f.Message, cause.Message) || !errors.Is(err, cause) {
 			t.Errorf("the cause is lost: %s", f.Message)
 		}
@@ -166,7 +166,7 @@ func contexts(t *testing.T, v Vendor) {
 		_, p := v.start(t, func(http.ResponseWriter, *http.Request) { t.Error("a request was sent") })
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := p.Complete(ctx, ask())
+		_, err := p.Complete(ctx, ask(), nil)
 		fails(t, err, fault.Cancelled)
 	})
 }
@@ -190,7 +190,7 @@ func parallel(t *testing.T, v Vendor) {
 		var g errgroup.Group
 		for range n {
 			g.Go(func() error {
-				_, err := p.Complete(ctx, ask())
+				_, err := p.Complete(ctx, ask(), nil)
 				return err
 			})
 		}

@@ -32,7 +32,7 @@ func (l LLM) Run(ctx context.Context, call *Call) (scheduler.Outcome, error) {
 		return scheduler.Outcome{}, err
 	}
 	req.Model = name
-	resp, err := provider.Complete(ctx, req)
+	resp, err := provider.Complete(ctx, req, nil)
 	out := scheduler.Outcome{Report: event.Report{Model: name, Provider: provider.Name()}}
 	if resp != nil {
 		out.Report = report(out.Report, resp)

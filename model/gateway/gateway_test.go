@@ -16,7 +16,11 @@ import (
 type named string
 
 func (n named) Name() string { return string(n) }
-func (n named) Complete(context.Context, *model.Request) (*model.Response, error) {
+func (n named) Embed(context.Context, *model.EmbedRequest) (*model.EmbedResponse, error) {
+	return nil, nil
+}
+
+func (n named) Complete(context.Context, *model.Request, func(model.Delta)) (*model.Response, error) {
 	panic("the gateway made a call")
 }
 

@@ -87,6 +87,7 @@ type Config struct {
 // Provider answers from canned responses. It is safe for concurrent use, and
 // meant for one run: it counts each step's calls.
 type Provider struct {
+	model.NoEmbeddings
 	name      string
 	responses map[string][]response
 	latency   latency
@@ -115,7 +116,7 @@ func New(cfg Config) (*Provider, error) {
 func (p *Provider) Name() string { return p.name }
 
 // Complete answers one call, after the wait that the latency model asks for.
-func (p *Provider) Complete(ctx context.Context, req *model.Request) (*model.Response, error) {
+func (p *Provider) Complete(ctx context.Context, req *model.Request, _ func(model.Delta)) (*model.Response, error) {
 	canned, raw := p.find(req)
 	if err := p.latency.wait(ctx, p.name, canned, req); err != nil {
 		return nil, err

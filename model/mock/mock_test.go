@@ -36,7 +36,7 @@ func texts(t *testing.T, p *mock.Provider, steps ...string) string {
 	t.Helper()
 	var out []string
 	for _, step := range steps {
-		r, err := p.Complete(t.Context(), ask(step))
+		r, err := p.Complete(t.Context(), ask(step), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestResponses(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			p := provider(t, mock.Config{Responses: []byte(`{"s": ` + test.json + `}`)})
-			got, err := p.Complete(t.Context(), ask("s"))
+			got, err := p.Complete(t.Context(), ask("s"), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +87,7 @@ func TestResponses(t *testing.T) {
 func TestNoMatch(t *testing.T) {
 	for _, responses := range []string{"", `{}`, `{"other": {"content": "x"}}`} {
 		p := provider(t, mock.Config{Name: "canned", Responses: []byte(responses)})
-		got, err := p.Complete(t.Context(), ask("s"))
+		got, err := p.Complete(t.Context(), ask("s"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestParallelTurns(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 100 {
 		wg.Go(func() {
-			r, err := p.Complete(t.Context(), ask("s"))
+			r, err := p.Complete(t.Context(), ask("s"), nil)
 			if err != nil {
 				t.Error(err)
 				return
@@ -170,12 +170,12 @@ func TestParallelTurns(t *testing.T) {
 // change the next one.
 func TestAnswersAreCopies(t *testing.T) {
 	p := provider(t, mock.Config{Responses: []byte(`{"s": {"usage": {"prompt_tokens": 1}, "cost_usd": 2}}`)})
-	first, err := p.Complete(t.Context(), ask("s"))
+	first, err := p.Complete(t.Context(), ask("s"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	first.Usage.PromptTokens, *first.CostUSD = 99, 99
-	second, err := p.Complete(t.Context(), ask("s"))
+	second, err := p.Complete(t.Context(), ask("s"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func took(t *testing.T, cfg mock.Config, req *model.Request) (d time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		p := provider(t, cfg)
 		start := time.Now()
-		if _, err := p.Complete(t.Context(), req); err != nil {
+		if _, err := p.Complete(t.Context(), req, nil); err != nil {
 			t.Error(err)
 		}
 		d = time.Since(start)
@@ -365,7 +365,7 @@ func TestWaitEndsWithContext(t *testing.T) {
 		start := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := p.Complete(ctx, ask("s"))
+		_, err := p.Complete(ctx, ask("s"), nil)
 		if fault.KindOf(err) != fault.Timeout || time.Since(start) != time.Second {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
@@ -374,12 +374,12 @@ func TestWaitEndsWithContext(t *testing.T) {
 			time.Sleep(time.Second)
 			stop(fault.New(fault.Budget, "the money is spent", nil))
 		}()
-		_, err = p.Complete(stopped, ask("s"))
+		_, err = p.Complete(stopped, ask("s"), nil)
 		if fault.KindOf(err) != fault.Budget || !strings.Contains(err.Error(), "the money is spent") {
 			t.Errorf("the cause is lost: %v", err)
 		}
 		fast := provider(t, mock.Config{})
-		if _, err := fast.Complete(stopped, ask("s")); err == nil {
+		if _, err := fast.Complete(stopped, ask("s"), nil); err == nil {
 			t.Error("a call of a context that had ended succeeded")
 		}
 	})
@@ -397,7 +397,7 @@ func FuzzResponses(f *testing.F) {
 			}
 			return
 		}
-		if _, err := p.Complete(t.Context(), ask("s")); err != nil {
+		if _, err := p.Complete(t.Context(), ask("s"), nil); err != nil {
 			t.Error(err)
 		}
 	})

@@ -24,7 +24,7 @@ func TestOnlyTheConfigCounts(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/from-the-environment")
 	t.Setenv("OPENAI_CUSTOM_HEADERS", "X-Custom: from-the-environment")
 	root, sent := serve(t, writeAnswer(modeltest.Answer{Text: "ok"}))
-	if _, err := newProvider(t, openai.Config{BaseURL: root}).Complete(t.Context(), ask()); err != nil {
+	if _, err := newProvider(t, openai.Config{BaseURL: root}).Complete(t.Context(), ask(), nil); err != nil {
 		t.Fatal(err)
 	}
 	header, _ := sent()
@@ -67,7 +67,7 @@ func TestMaxTokensField(t *testing.T) {
 			}
 			req, n := ask(), int64(64)
 			req.MaxTokens = &n
-			if _, err := p.Complete(t.Context(), req); err != nil {
+			if _, err := p.Complete(t.Context(), req, nil); err != nil {
 				t.Fatal(err)
 			}
 			_, body := sent()
@@ -132,7 +132,7 @@ func TestAdvice(t *testing.T) {
 			p := newProvider(t, openai.Config{
 				Name: "groq", APIKey: test.key, BaseURL: server.URL, KeyVar: "GROQ_API_KEY", BaseVar: "providers.groq.base_url",
 			})
-			_, err := p.Complete(t.Context(), ask())
+			_, err := p.Complete(t.Context(), ask(), nil)
 			if err == nil || !strings.HasPrefix(err.Error(), "groq answered ") || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
@@ -150,12 +150,12 @@ func TestProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newProvider(t, openai.Config{BaseURL: "http://service.invalid/v1", Proxy: http.ProxyURL(proxy)})
-	if r, err := p.Complete(t.Context(), ask()); err != nil || r.Text != "by proxy" {
+	if r, err := p.Complete(t.Context(), ask(), nil); err != nil || r.Text != "by proxy" {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	sent()
 	direct := newProvider(t, openai.Config{BaseURL: "http://127.0.0.1:1/v1"})
-	if _, err := direct.Complete(t.Context(), ask()); fault.KindOf(err) != fault.Transient {
+	if _, err := direct.Complete(t.Context(), ask(), nil); fault.KindOf(err) != fault.Transient {
 		t.Errorf("got %v, want a refused connection", err)
 	}
 }
@@ -167,7 +167,7 @@ func TestUnknownCertificate(t *testing.T) {
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	defer server.Close()
-	_, err := newProvider(t, openai.Config{APIKey: modeltest.Key, BaseURL: server.URL}).Complete(t.Context(), ask())
+	_, err := newProvider(t, openai.Config{APIKey: modeltest.Key, BaseURL: server.URL}).Complete(t.Context(), ask(), nil)
 	if fault.KindOf(err) != fault.Transient || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("got %v, want a transient error about the certificate", err)
 	}

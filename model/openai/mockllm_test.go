@@ -136,7 +136,7 @@ func TestMockLLM(t *testing.T) {
 	const key = "sk-mock-llm-0123456789"
 	p := newProvider(t, openai.Config{APIKey: key, BaseURL: mockLLM(t) + "/v1"})
 	say := func(ctx context.Context, system, text string) (*model.Response, error) {
-		return p.Complete(ctx, &model.Request{Model: "gpt-5.2", System: system, Messages: []model.Message{{Role: model.User, Text: text}}})
+		return p.Complete(ctx, &model.Request{Model: "gpt-5.2", System: system, Messages: []model.Message{{Role: model.User, Text: text}}}, nil)
 	}
 	t.Run("echo", func(t *testing.T) {
 		r, err := say(t.Context(), "", "repeat after me")

@@ -61,6 +61,7 @@ type Config struct {
 // Provider is one service that speaks Chat Completions. It is safe for
 // concurrent use.
 type Provider struct {
+	model.NoEmbeddings
 	service     httpapi.Service
 	completions sdk.ChatCompletionService
 	own         *http.Transport // nil with a client of the caller's
@@ -165,7 +166,7 @@ func (p *Provider) Close() error {
 }
 
 // Complete makes one model call.
-func (p *Provider) Complete(ctx context.Context, req *model.Request) (*model.Response, error) {
+func (p *Provider) Complete(ctx context.Context, req *model.Request, _ func(model.Delta)) (*model.Response, error) {
 	params, err := p.params(req)
 	if err != nil {
 		return nil, err

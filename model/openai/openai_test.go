@@ -213,7 +213,7 @@ func TestFixtures(t *testing.T) {
 				t.Fatal(err)
 			}
 			root, _ := serve(t, string(body))
-			got, err := newProvider(t, openai.Config{APIKey: "k", BaseURL: root}).Complete(t.Context(), ask())
+			got, err := newProvider(t, openai.Config{APIKey: "k", BaseURL: root}).Complete(t.Context(), ask(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -252,7 +252,7 @@ func TestErrorUnderStatus200(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			root, _ := serve(t, test.body)
-			_, err := newProvider(t, openai.Config{APIKey: "k", BaseURL: root}).Complete(t.Context(), ask())
+			_, err := newProvider(t, openai.Config{APIKey: "k", BaseURL: root}).Complete(t.Context(), ask(), nil)
 			f, ok := err.(*fault.Error)
 			if !ok || f.Kind != test.kind || f.Status != test.status || !strings.Contains(f.Message, "slow down") {
 				t.Errorf("got %#v, want kind %v and status %d", err, test.kind, test.status)
@@ -265,7 +265,7 @@ func TestErrorUnderStatus200(t *testing.T) {
 // not lost.
 func TestNoChoiceIsBilled(t *testing.T) {
 	root, _ := serve(t, `{"model": "m", "choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 0, "total_tokens": 9}}`)
-	r, err := newProvider(t, openai.Config{APIKey: "k", BaseURL: root}).Complete(t.Context(), ask())
+	r, err := newProvider(t, openai.Config{APIKey: "k", BaseURL: root}).Complete(t.Context(), ask(), nil)
 	if fault.KindOf(err) != fault.Transient || r == nil || r.Usage == nil || r.Usage.TotalTokens != 9 {
 		t.Errorf("response %+v and error %v, want the usage and a transient error", r, err)
 	}
@@ -292,7 +292,7 @@ func FuzzAnswer(f *testing.F) {
 	p := newProvider(f, openai.Config{BaseURL: "http://service.test", HTTPClient: &http.Client{Transport: transport}})
 	f.Fuzz(func(t *testing.T, body []byte) {
 		transport.body = body
-		r, err := p.Complete(t.Context(), ask())
+		r, err := p.Complete(t.Context(), ask(), nil)
 		if err == nil && r == nil {
 			t.Error("neither an answer nor an error")
 		}

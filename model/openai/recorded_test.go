@@ -115,7 +115,7 @@ func replay(t *testing.T, path string) (n int) {
 			want.Text = *c
 		}
 		root, _ := serve(t, string(i.Response.Body))
-		got, err := newProvider(t, openai.Config{APIKey: "k", BaseURL: root}).Complete(t.Context(), ask())
+		got, err := newProvider(t, openai.Config{APIKey: "k", BaseURL: root}).Complete(t.Context(), ask(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestRequestShape(t *testing.T) {
 			_, err = p.Complete(t.Context(), &model.Request{
 				Model: want["model"].(string), System: "You are a helpful assistant", MaxTokens: &limit,
 				Messages: []model.Message{{Role: model.User, Text: "Say hi in Portuguese"}},
-			})
+			}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

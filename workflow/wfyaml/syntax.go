@@ -143,55 +143,56 @@ func startsThere(le *yaml.LoadError) bool {
 func explain(le *yaml.LoadError, line []byte) (message, suggestion string) {
 	opened := fmt.Sprintf("line %d", le.ContextMark.Line)
 	switch m := le.Message; {
-	case strings.HasPrefix(m, "mapping values are not allowed"):
-		return "a colon that cannot stand here",
-			"put quotes around a text that holds `: `, and check the indentation"
-	case strings.HasPrefix(m, "could not find expected ':'"):
-		return "this line is a key without a colon", ""
-	case strings.HasPrefix(m, "did not find expected key"):
+	case strings.Contains(m, "expected key"):
 		if len(bytes.TrimSpace(line[:min(le.Mark.Column-1, len(line))])) > 0 {
 			return "text after the end of a value", "a text that starts with {, [ or a quote is to be quoted as a whole"
 		}
 		return "this line fits no list or mapping above it", "check its indentation"
-	case strings.HasPrefix(m, "did not find expected '-'"):
+	case strings.Contains(m, "expected '-'"):
 		return "expected an item of the list that starts on " + opened, "start it with `- `"
 	case strings.Contains(m, "',' or ']'"):
 		return "the [ on " + opened + " is not closed", "add a comma or ]"
 	case strings.Contains(m, "',' or '}'"):
 		return "the { on " + opened + " is not closed", "add a comma or }; a text that starts with { needs quotes"
-	case strings.Contains(m, "node content"):
-		return "a value or a closing bracket is missing here", ""
-	case strings.Contains(m, "document start"), strings.Contains(m, "document-end"):
-		return "text after the end of the document", ""
 	case strings.Contains(m, "cannot start any token"):
-		return fmt.Sprintf("a text cannot start with %s", show(characterAt(line, le.Mark.Column))),
-			"put quotes around it"
-	case strings.Contains(m, "unexpected end of stream"), strings.Contains(m, "unexpected document indicator"):
-		return "the quote that opens here is not closed", ""
-	case strings.Contains(m, "unknown escape"):
-		return "a backslash with a letter that is no escape", "write two backslashes, or use single quotes"
-	case strings.Contains(m, "hexadecimal number"):
-		return "an escape without its hexadecimal digits", ""
-	case strings.Contains(m, "Unicode character escape"):
-		return "an escape that is no character (half of a pair)", `write the character itself, or as \U and eight digits`
-	case strings.Contains(m, "block sequence entries"):
-		return "a list cannot start here", "put it on lines of its own"
-	case strings.Contains(m, "mapping keys are not allowed"):
-		return "a key cannot stand here", "put it on a line of its own"
-	case strings.Contains(m, "tag handle"), strings.Contains(le.ContextMsg, "tag"):
-		return "a broken tag", "a text that starts with ! needs quotes"
-	case strings.Contains(m, "indentation indicator"):
-		return "a block text cannot be indented by 0", "write 1 to 9 after | or >, or nothing"
-	case strings.Contains(m, "comment"):
-		return "unexpected text here", "put a space before #, and nothing but a comment after | or >"
-	case strings.Contains(m, "incompatible YAML"):
-		return "the file asks for another version of YAML", "remove the %YAML line"
-	case strings.Contains(le.ContextMsg, "directive"), strings.Contains(m, "directive"):
-		return "a broken directive", "a line cannot start with %; put quotes around the text"
-	case strings.Contains(le.ContextMsg, "anchor"), strings.Contains(le.ContextMsg, "alias"):
-		return "a broken anchor or alias", "a text that starts with & or * needs quotes"
+		return "a text cannot start with " + show(characterAt(line, le.Mark.Column)), "put quotes around it"
+	}
+	for _, e := range explanations() {
+		if strings.Contains(le.Message, e.part) || strings.Contains(le.ContextMsg, e.part) {
+			return e.message, e.suggestion
+		}
 	}
 	return "this cannot be read as YAML", ""
+}
+
+type explanation struct {
+	part                string // of what the parser says
+	message, suggestion string
+}
+
+// explanations are looked through in order.
+func explanations() []explanation {
+	return []explanation{
+		{"mapping values", "a colon that cannot stand here", "put quotes around a text that holds `: `, and check the indentation"},
+		{"expected ':'", "this line is a key without a colon", ""},
+		{"node content", "a value or a closing bracket is missing here", ""},
+		{"document start", "text after the end of the document", ""},
+		{"document-end", "text after the end of the document", ""},
+		{"unexpected end of stream", "the quote that opens here is not closed", ""},
+		{"unexpected document indicator", "the quote that opens here is not closed", ""},
+		{"unknown escape", "a backslash with a letter that is no escape", "write two backslashes, or use single quotes"},
+		{"hexadecimal number", "an escape without its hexadecimal digits", ""},
+		{"Unicode character escape", "an escape that is no character (half of a pair)", `write the character itself, or as \U and eight digits`},
+		{"block sequence entries", "a list cannot start here", "put it on lines of its own"},
+		{"mapping keys", "a key cannot stand here", "put it on a line of its own"},
+		{"indentation indicator", "a block text cannot be indented by 0", "write 1 to 9 after | or >, or nothing"},
+		{"incompatible YAML", "the file asks for another version of YAML", "remove the %YAML line"},
+		{"directive", "a broken directive", "a line cannot start with %; put quotes around the text"},
+		{"tag", "a broken tag", "a text that starts with ! needs quotes"},
+		{"comment", "unexpected text here", "put a space before #, and nothing but a comment after | or >"},
+		{"anchor", "a broken anchor", "a text that starts with & needs quotes"},
+		{"alias", "a broken alias", "a text that starts with * needs quotes"},
+	}
 }
 
 // lineOf returns a line of the text, from 1, without its end.
