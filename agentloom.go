@@ -16,6 +16,7 @@
 package agentloom
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -43,6 +44,15 @@ type Config struct {
 	// Providers are the model services, each under its own name. A step whose
 	// provider is not among them fails with what to set.
 	Providers []gateway.Entry
+	// Gateway holds the prices, and who is told of prices that are not known
+	// and of circuit breakers.
+	Gateway gateway.Options
+	// Attach loads an attachment whose source is a URL, a path or base64; nil:
+	// steps with attachments fail.
+	Attach func(context.Context, workflow.Attachment) (model.Attachment, error)
+	// Tape records the tool calls that models make, or replays recorded ones
+	// without running the tools; nil: neither.
+	Tape Tape
 	// Tools are the tools that steps may call; nil: every tool step fails.
 	Tools *tool.Registry
 	// Observers are told of the events of every run. A run's events come in
@@ -54,6 +64,9 @@ type Config struct {
 	// attempts; default math/rand/v2's Float64.
 	Jitter func() float64
 }
+
+// Tape records the tool calls that models make, or replays them.
+type Tape = step.Tape
 
 // Engine runs workflows. It is safe for concurrent use.
 type Engine struct {
@@ -69,7 +82,7 @@ func New(cfg Config) (*Engine, error) {
 	if cfg.Jitter == nil {
 		cfg.Jitter = mathrand.Float64
 	}
-	g, err := gateway.New(cfg.Providers...)
+	g, err := gateway.NewWith(cfg.Gateway, cfg.Providers...)
 	if err != nil {
 		return nil, fmt.Errorf("making the engine: %w", err)
 	}
@@ -86,6 +99,11 @@ type RunOptions struct {
 	// Provider and Model replace the workflow's `config.provider` and
 	// `config.model`; "" leaves them. What a step sets itself stays.
 	Provider, Model string
+	// BudgetUSD replaces the workflow's `config.budget_usd`; nil leaves it.
+	BudgetUSD *float64
+	// Stream asks for answers as they come, from steps that don't say
+	// themselves; the pieces are TextDelta events.
+	Stream bool
 	// Observer is told of this run's events, after Config.Observers; may be nil.
 	Observer event.Observer
 }
@@ -120,12 +138,14 @@ func (e *Engine) Run(ctx context.Context, def *workflow.Definition, opts RunOpti
 		return nil, err
 	}
 	fold := newFold(def, opts.RunID)
+	money := newPurse(def, opts)
 	ending := localrun.Run(ctx, localrun.Config{
 		Plan:       plan,
 		Definition: def,
 		RunID:      opts.RunID,
 		State:      state.New(merged(def.State, opts.State), outputs(def)...),
-		Kinds:      e.kinds(def, opts),
+		Kinds:      e.kinds(def, opts, money),
+		Broke:      money.empty,
 		Observe:    e.observe(fold, opts.Observer),
 		Now:        e.cfg.Now,
 		Jitter:     e.cfg.Jitter,
@@ -133,24 +153,39 @@ func (e *Engine) Run(ctx context.Context, def *workflow.Definition, opts RunOpti
 	return fold.result(ending.State.Map()), nil
 }
 
+// ProviderStatus returns the health of each provider, its circuit breaker
+// included, as the calls of all runs showed it; sorted by name.
+func (e *Engine) ProviderStatus() []gateway.ProviderStatus { return e.gateway.Status() }
+
+// newPurse returns the run's money.
+func newPurse(def *workflow.Definition, opts RunOptions) *purse {
+	limit := def.Config.BudgetUSD
+	if opts.BudgetUSD != nil {
+		limit = opts.BudgetUSD
+	}
+	if limit == nil {
+		return &purse{}
+	}
+	return &purse{budget: gateway.NewBudget(*limit, nil)}
+}
+
 // kinds wires the step types for one run: the one place that knows them all.
-func (e *Engine) kinds(def *workflow.Definition, opts RunOptions) step.Kinds {
-	provider, modelName := def.Config.Provider, def.Config.Model
-	if opts.Provider != "" {
-		provider = opts.Provider
-	}
-	if opts.Model != "" {
-		modelName = opts.Model
-	}
-	route := func(stepProvider, stepModel string) (model.Provider, string, error) {
-		if stepModel == "" {
-			stepModel = modelName
-		}
-		r, err := e.gateway.Route(stepProvider, provider, stepModel)
-		return r.Provider, r.Model, err
-	}
+func (e *Engine) kinds(def *workflow.Definition, opts RunOptions, money *purse) step.Kinds {
+	calls := models{gateway: e.gateway, purse: money, with: gateway.Selection{
+		WorkflowProvider: cmp.Or(opts.Provider, def.Config.Provider),
+		Model:            cmp.Or(opts.Model, def.Config.Model),
+		Budget:           money.budget,
+		Strict:           def.Config.BudgetMode == "strict",
+	}}
+	stream := def.Config.Stream || opts.Stream
 	return step.Kinds{
-		workflow.LLMCall:  step.LLM{Route: route},
+		workflow.LLMCall: step.LLM{
+			Models: calls, Tools: e.cfg.Tools, Attach: e.cfg.Attach, Tape: e.cfg.Tape, Stream: stream,
+		},
+		workflow.AgentStep: step.Agent{
+			Agents: def.Agents, Models: calls, Tools: e.cfg.Tools, Tape: e.cfg.Tape, Stream: stream,
+		},
+		workflow.Embed:    step.Embed{Models: calls},
 		workflow.ToolStep: step.Tool{Tools: e.cfg.Tools},
 		workflow.Router:   step.Router{},
 	}

@@ -32,8 +32,9 @@ var rooms = []struct {
 	{[]string{"tool"}, []string{"value", "fault"}},
 	{[]string{"event"}, []string{"value", "fault", "model"}},
 	{[]string{"workflow"}, []string{"value", "fault", "internal/graph", "internal/nearest", "internal/expr", "internal/template"}},
+	{[]string{"sandbox"}, []string{"value", "fault", "workflow"}},
 	// The pure core.
-	{[]string{"internal/scheduler"}, []string{"value", "fault", "event", "workflow", "internal/graph"}},
+	{[]string{"internal/scheduler"}, []string{"value", "fault", "event", "model", "workflow", "internal/graph"}},
 	// Attempts.
 	{[]string{"internal/step"}, []string{"value", "fault", "event", "model", "tool", "workflow",
 		"internal/scheduler", "internal/state", "internal/expr", "internal/template"}},
@@ -44,14 +45,18 @@ var rooms = []struct {
 		"internal/scheduler", "internal/state", "internal/step", "internal/localrun"}},
 	// Adapters: the domain and the ground only.
 	{[]string{"workflow/wfyaml"}, []string{"value", "fault", "workflow", "internal/nearest"}},
-	{[]string{"model/internal/httpapi"}, []string{"fault"}},
-	{[]string{"model/openai", "model/mock", "model/gateway"}, []string{"value", "fault", "model", "model/internal/httpapi", "internal/nearest"}},
+	{[]string{"model/internal/httpapi"}, []string{"fault", "model"}},
+	{[]string{"model/openai", "model/anthropic", "model/google", "model/ollama", "model/mock", "model/gateway"}, []string{"value", "fault", "model", "model/internal/httpapi", "internal/nearest"}},
+	// A recording is written in the mock provider's format.
+	{[]string{"model/recorder"}, []string{"value", "fault", "model", "model/mock"}},
 	{[]string{"internal/modeltest"}, []string{"value", "fault", "model"}},
-	{[]string{"tool/builtin"}, []string{"value", "fault", "tool"}},
+	{[]string{"internal/process", "internal/owner"}, nil}, // what the operating system does, for the tools
+	{[]string{"tool/builtin", "tool/workdir"}, []string{"value", "fault", "tool", "internal/process", "internal/owner"}},
+	{[]string{"attachment"}, []string{"value", "fault", "workflow", "model", "sandbox"}},
 	// The command line, which wires everything.
 	{[]string{"internal/cli"}, []string{"..."}},
 	{[]string{"cmd/agentloom"}, []string{"internal/cli"}},
-	{[]string{"bench", "test"}, []string{"..."}},
+	{[]string{"bench", "test", "test/vendors"}, []string{"..."}},
 }
 
 type pkg struct {
@@ -99,9 +104,14 @@ func TestImportsPointDown(t *testing.T) {
 // TestOneAdapterImportsEachSDK keeps vendors behind our own seams.
 func TestOneAdapterImportsEachSDK(t *testing.T) {
 	owners := map[string]string{
-		"github.com/openai/openai-go": "model/openai",
-		"go.yaml.in/yaml":             "workflow/wfyaml",
-		"github.com/spf13/cobra":      "internal/cli",
+		"github.com/openai/openai-go":            "model/openai",
+		"github.com/anthropics/anthropic-sdk-go": "model/anthropic",
+		"google.golang.org/genai":                "model/google",
+		"charm.land/catwalk":                     "model/gateway",
+		"github.com/sony/gobreaker":              "model/gateway",
+		"go.yaml.in/yaml":                        "workflow/wfyaml",
+		"github.com/spf13/cobra":                 "internal/cli",
+		"github.com/bmatcuk/doublestar":          "tool/workdir",
 	}
 	for _, p := range listPackages(t) {
 		for _, imp := range p.Imports {

@@ -15,6 +15,7 @@ import (
 	"github.com/agentloom/agentloom/model/gateway"
 	"github.com/agentloom/agentloom/model/mock"
 	"github.com/agentloom/agentloom/model/openai"
+	"github.com/agentloom/agentloom/model/recorder"
 	"github.com/agentloom/agentloom/tool"
 	"github.com/agentloom/agentloom/tool/builtin"
 	"github.com/agentloom/agentloom/value"
@@ -134,13 +135,19 @@ func Example_openAI() {
 
 // region: own-provider
 
-// parrot is a provider that answers with the prompt.
+// parrot is a provider that answers with the prompt, word by word when it is
+// asked for a stream. It has no embeddings.
 type parrot struct{ model.NoEmbeddings }
 
 func (parrot) Name() string { return "parrot" }
 
-func (parrot) Complete(_ context.Context, req *model.Request, _ func(model.Delta)) (*model.Response, error) {
+func (parrot) Complete(_ context.Context, req *model.Request, stream func(model.Delta)) (*model.Response, error) {
 	prompt := req.Messages[len(req.Messages)-1].Text
+	if stream != nil {
+		for _, word := range strings.SplitAfter(prompt, " ") {
+			stream(model.Delta{Text: word})
+		}
+	}
 	return &model.Response{Text: prompt, Model: req.Model, FinishReason: model.FinishStop}, nil
 }
 
@@ -168,6 +175,209 @@ func Example_ownProvider() {
 	fmt.Println(said)
 
 	// Output: hi
+}
+
+func Example_streaming() {
+	engine, err := agentloom.New(agentloom.Config{
+		Providers: []gateway.Entry{{Provider: parrot{}, AnyModel: true}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	def, err := workflow.New("parrot").Add(workflow.LLM("say", "well said")).Build()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	// region: streaming
+	print := event.ObserverFunc(func(e event.Event) {
+		if piece, ok := e.Data.(event.TextDelta); ok {
+			fmt.Printf("%s: %q\n", e.Address, piece.Text)
+		}
+	})
+	_, err = engine.Run(ctx, def, agentloom.RunOptions{Provider: "parrot", Stream: true, Observer: print})
+	// end region
+	if err != nil {
+		fmt.Println(err)
+	}
+
+	// Output:
+	// say/turn[1]: "well "
+	// say/turn[1]: "said"
+}
+
+func Example_gateway() {
+	main, err := mock.New(mock.Config{Name: "main"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	spare, err := mock.New(mock.Config{Name: "spare"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	// region: gateway
+	input, output := 0.15, 0.60 // US dollars per million tokens
+	engine, err := agentloom.New(agentloom.Config{
+		Providers: []gateway.Entry{
+			{Provider: main, AnyModel: true, RPM: 500},
+			{Provider: spare, AnyModel: true, Fallback: true},
+		},
+		Gateway: gateway.Options{
+			Prices: map[string]gateway.Price{"my-model": {Input: &input, Output: &output}},
+			Warn:   func(message string) { fmt.Println(message) },
+			OnBreaker: func(provider, from, to string) {
+				fmt.Println(provider, "was", from, "and is", to)
+			},
+		},
+	})
+	// end region
+	fmt.Println(engine != nil, err)
+
+	// Output: true <nil>
+}
+
+func Example_agent() {
+	provider, err := mock.New(mock.Config{Responses: []byte(`{"ask": [
+		{"tool_calls": [{"name": "now"}], "usage": {"prompt_tokens": 20}, "cost_usd": 0.001},
+		{"content": "It is noon.", "usage": {"prompt_tokens": 30}, "cost_usd": 0.001}]}`)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	// region: agent
+	def, diagnostics := wfyaml.Load("clock.yaml", []byte(`
+name: clock
+agents:
+  butler: {system_prompt: You know the time., tools: [now]}
+steps:
+  - {id: ask, type: agent, agent: butler, prompt: How late is it?, output: answer}
+`))
+	if err := diagnostics.Err(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	tools := tool.NewRegistry(tool.RegistryOptions{})
+	now := tool.Func("now", "The time of day.", func(context.Context, struct{}) (any, error) { return "12:00", nil })
+	if err := tools.Register(now); err != nil {
+		fmt.Println(err)
+		return
+	}
+	engine, err := agentloom.New(agentloom.Config{
+		Providers: []gateway.Entry{{Provider: provider, AnyModel: true}},
+		Tools:     tools,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	budget := 0.05 // US dollars, instead of the workflow's own
+	result, err := engine.Run(ctx, def, agentloom.RunOptions{Provider: "mock", BudgetUSD: &budget})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	answer, _ := result.FinalState.Get("answer")
+	fmt.Println(result.Status, answer, *result.TotalCostUSD)
+	// end region
+
+	// Output: success It is noon. 0.002
+}
+
+func Example_attach() {
+	provider, err := mock.New(mock.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	// region: attach
+	pictures := map[string][]byte{"cat": []byte("\x89PNG...")}
+	engine, err := agentloom.New(agentloom.Config{
+		Providers: []gateway.Entry{{Provider: provider, AnyModel: true}},
+		Attach: func(_ context.Context, a workflow.Attachment) (model.Attachment, error) {
+			data, ok := pictures[a.Source]
+			if !ok {
+				return model.Attachment{}, fault.New(fault.Permanent, "there is no picture "+a.Source, nil)
+			}
+			return model.Attachment{Type: model.Image, MediaType: "image/png", Data: data}, nil
+		},
+	})
+	// end region
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	def, err := workflow.New("look").Add(workflow.LLM("look", "What is it?",
+		workflow.WithLLM(func(f *workflow.LLMCallFields) {
+			f.Attachments = []workflow.Attachment{{Type: "image", Source: "{state.picture}"}}
+		}))).State("picture", "cat").Build()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result, err := engine.Run(ctx, def, agentloom.RunOptions{Provider: "mock"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	step, _ := result.Step("look")
+	fmt.Println(step.Status, *step.Attachments)
+
+	// Output: success 1
+}
+
+func Example_record() {
+	provider, err := mock.New(mock.Config{Responses: []byte(`{"hello": {"content": "Good morning."}}`)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	dir, err := os.MkdirTemp("", "recording")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	file := dir + "/monday.json"
+	// region: record
+	rec, err := recorder.New(recorder.Config{File: file}) // one for each run
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	engine, err := agentloom.New(agentloom.Config{
+		Providers: []gateway.Entry{{Provider: provider, AnyModel: true}},
+		Gateway:   gateway.Options{Wrap: rec.Wrap},
+		Tape:      recorder.Tape{To: rec}, // what tools returned to models, too
+	})
+	// end region
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	def, err := workflow.New("greet").Add(workflow.LLM("hello", "hi", workflow.Output("said"))).Build()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := engine.Run(context.Background(), def, agentloom.RunOptions{Provider: "mock"}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	src, err := os.ReadFile(file)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	again, err := mock.New(mock.Config{Responses: src})
+	fmt.Println(again.Name(), strings.Contains(string(src), "Good morning."), err)
+
+	// Output: mock true <nil>
 }
 
 func Example_tools() {

@@ -23,7 +23,10 @@ import (
 	"github.com/agentloom/agentloom/workflow/wfyaml"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// Google's SDK brings a package that starts this one when it is imported.
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("go.opencensus.io/stats/view.(*worker).start"))
+}
 
 // provider answers with a function.
 type provider struct {
@@ -139,6 +142,7 @@ func TestARunsResult(t *testing.T) {
 	}
 	classify := step("classify", "success", "m:charged twice", nil, 1)
 	classify["model"], classify["provider"], classify["finish_reason"], classify["cost_usd"] = "m", "fake", "stop", 0.005
+	classify["attachment_count"] = int64(0)
 	classify["token_usage"] = map[string]any{
 		"prompt_tokens": int64(2), "completion_tokens": int64(1), "total_tokens": int64(3), "reasoning_tokens": int64(0),
 	}
@@ -277,7 +281,7 @@ func TestObserversSeeEveryRunInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"run_started ", "step_started classify", "step_finished classify", "step_started route",
+		"run_started ", "step_started classify", "model_turn classify/turn[1]", "step_finished classify", "step_started route",
 		"step_finished route", "step_skipped help", "step_started refund", "tool_started refund",
 		"tool_finished refund", "step_finished refund", "run_ended ",
 	}

@@ -20,6 +20,7 @@ type fold struct {
 
 	called   bool // a model was called
 	reported bool // and some service told its tokens
+	priced   bool // some call's price is known
 	unpriced bool // for tokens whose price is not known
 	tokens   int64
 	cost     float64 // US dollars
@@ -82,6 +83,7 @@ func (f *fold) finish(e event.Event, d event.StepFinished) {
 	r.Status, r.Error, r.Attempts = d.Status, d.Error, d.Attempts
 	r.Duration = e.Time.Sub(s.started)
 	r.Model, r.Provider, r.FinishReason = d.Report.Model, d.Report.Provider, d.Report.FinishReason
+	r.Attachments, r.Reasoning = d.Report.Attachments, d.Report.Reasoning
 	if s.priced && !s.unpriced {
 		r.CostUSD = &s.cost
 	}
@@ -103,11 +105,16 @@ func (f *fold) spend(s *stepFold, r event.Report) {
 		f.reported = true
 		f.tokens += r.Usage.TotalTokens
 	}
+	if r.FirstToken > 0 && s.res.FirstToken == 0 {
+		s.res.FirstToken = r.FirstToken
+	}
 	if r.CostUSD != nil {
 		s.cost += *r.CostUSD
 		s.priced = true
 		f.cost += *r.CostUSD
-	} else if r.Usage != nil {
+		f.priced = true
+	}
+	if r.Unpriced || r.CostUSD == nil && r.Usage != nil {
 		s.unpriced, f.unpriced = true, true
 	}
 }
@@ -123,7 +130,7 @@ func (f *fold) result(final *value.Map) *Result {
 	if f.reported || !f.called {
 		r.TotalTokens = &f.tokens
 	}
-	if !f.unpriced && (f.reported || !f.called) {
+	if !f.unpriced && (f.priced || !f.called) {
 		r.TotalCostUSD = &f.cost
 	}
 	return r

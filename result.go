@@ -54,6 +54,14 @@ type StepResult struct {
 	Model        string // the model that answered last; "" when none did
 	Provider     string
 	FinishReason string
+	// Attachments counts what was sent beside the prompt; nil for steps that
+	// can send none.
+	Attachments *int
+	// FirstToken is the time to the first piece of a streamed answer; 0 when
+	// nothing was streamed.
+	FirstToken time.Duration
+	// Reasoning is the model's trace, when the step captures it.
+	Reasoning string
 }
 
 // Err returns nil for a run that succeeded or paused, else an error with the
@@ -110,7 +118,16 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 func (s StepResult) MarshalJSON() ([]byte, error) { return value.EncodeJSON(s.document()) }
 
 func (s *StepResult) document() *value.Map {
-	var usage any
+	var usage, duration, attachments, firstToken any
+	if s.Attempts > 0 {
+		duration = milliseconds(s.Duration)
+	}
+	if s.Attachments != nil {
+		attachments = int64(*s.Attachments)
+	}
+	if s.FirstToken > 0 {
+		firstToken = milliseconds(s.FirstToken)
+	}
 	if s.Usage != nil {
 		usage = value.MapOf(
 			"prompt_tokens", s.Usage.PromptTokens,
@@ -119,21 +136,25 @@ func (s *StepResult) document() *value.Map {
 			"reasoning_tokens", s.Usage.ReasoningTokens,
 		)
 	}
-	return value.MapOf(
+	doc := value.MapOf(
 		"step_id", s.StepID,
 		"status", string(s.Status),
 		"output", s.Output,
 		"error", text(s.Error),
 		"attempts", int64(s.Attempts),
-		"duration_ms", milliseconds(s.Duration),
+		"duration_ms", duration,
 		"token_usage", usage,
 		"cost_usd", optional(s.CostUSD),
 		"model", text(s.Model),
 		"provider", text(s.Provider),
-		"attachment_count", nil,
-		"time_to_first_token_ms", nil,
+		"attachment_count", attachments,
+		"time_to_first_token_ms", firstToken,
 		"finish_reason", text(s.FinishReason),
 	)
+	if s.Reasoning != "" {
+		doc.Put("reasoning", s.Reasoning)
+	}
+	return doc
 }
 
 func milliseconds(d time.Duration) any { return float64(d.Microseconds()) / 1000 }

@@ -59,6 +59,16 @@ type Report struct {
 	Usage        *model.Usage
 	CostUSD      *float64
 	FinishReason string
+	// Unpriced says that some of the tokens have no known price, so that
+	// CostUSD is only a part.
+	Unpriced bool
+	// FirstToken is the time to the first piece of a stream; 0: no stream.
+	FirstToken time.Duration
+	// Attachments counts what was sent beside the prompt; nil for steps that
+	// can send none.
+	Attachments *int
+	// Reasoning is the model's trace, when the step captures it.
+	Reasoning string
 }
 
 type (
@@ -80,13 +90,24 @@ type (
 		RetryIn time.Duration // the wait before the next attempt
 		Report  Report
 	}
-	// ToolStarted is a tool call's start.
-	ToolStarted struct{ Tool string }
-	// ToolFinished is its end; Error is "" on success.
-	ToolFinished struct {
-		Tool  string
-		Error string
+	// TextDelta is a piece of a streamed answer.
+	TextDelta struct{ Text string }
+	// ModelTurn is a model call of a step that may make several, from 1.
+	ModelTurn struct {
+		Turn         int
+		Message      model.Message
+		Model        string
+		Provider     string
+		Usage        *model.Usage
+		CostUSD      *float64
+		FinishReason string
 	}
+	// ToolStarted is a tool call's start. Arguments is the JSON that a model
+	// wrote, "" for a tool step.
+	ToolStarted struct{ Tool, Arguments string }
+	// ToolFinished is its end; Error is "" on success. Result is what the
+	// model is told, "" for a tool step.
+	ToolFinished struct{ Tool, Result, Error string }
 	// StepFinished is a step's end, as success, failure or timeout.
 	StepFinished struct {
 		Status   Status
@@ -115,6 +136,8 @@ func (RunStarted) kind() string     { return "run_started" }
 func (StepStarted) kind() string    { return "step_started" }
 func (AttemptStarted) kind() string { return "attempt_started" }
 func (AttemptFailed) kind() string  { return "attempt_failed" }
+func (TextDelta) kind() string      { return "text_delta" }
+func (ModelTurn) kind() string      { return "model_turn" }
 func (ToolStarted) kind() string    { return "tool_started" }
 func (ToolFinished) kind() string   { return "tool_finished" }
 func (StepFinished) kind() string   { return "step_finished" }

@@ -17,6 +17,10 @@ type Request struct {
 	// no part of what is sent; the mock provider and recordings find their
 	// responses by it.
 	StepID string `json:"-"`
+	// Attempt is the step's, from 1; 0 where there are no attempts. It is no
+	// part of what is sent either: of a step that was tried again, a recording
+	// keeps the last attempt.
+	Attempt int `json:"-"`
 
 	Model       string    `json:"model"` // as the service names it
 	System      string    `json:"system,omitempty"`
@@ -148,6 +152,7 @@ type Delta struct {
 // EmbedRequest asks for vectors.
 type EmbedRequest struct {
 	StepID     string   `json:"-"` // as in Request
+	Attempt    int      `json:"-"` // as in Request
 	Model      string   `json:"model"`
 	Inputs     []string `json:"inputs"`               // at least one
 	Dimensions *int64   `json:"dimensions,omitempty"` // nil: the model's own

@@ -89,6 +89,18 @@ func jsonAt(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// jsonmatch FILE PATH REGEXP checks that a text at a path matches.
+func jsonMatches(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: jsonmatch FILE PATH REGEXP")
+	}
+	got, _ := lookUp(ts, args[0], args[1])
+	text, isText := got.(string)
+	if !isText || !regexp.MustCompile(args[2]).MatchString(text) {
+		ts.Fatalf("%s is %v", args[1], got)
+	}
+}
+
 // nojson FILE PATH checks that there is nothing at a path.
 func jsonMissing(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
@@ -96,6 +108,25 @@ func jsonMissing(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got, found := lookUp(ts, args[0], args[1]); found {
 		ts.Fatalf("%s is there: %v", args[1], got)
+	}
+}
+
+// samestate A B checks that the final_state of two results is the same, byte
+// for byte.
+func sameState(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: samestate A B")
+	}
+	var texts [2]string
+	for i, file := range args {
+		var doc struct {
+			State json.RawMessage `json:"final_state"`
+		}
+		ts.Check(json.Unmarshal([]byte(ts.ReadFile(file)), &doc))
+		texts[i] = string(doc.State)
+	}
+	if texts[0] == "" || texts[0] != texts[1] {
+		ts.Fatalf("%s\n%s", texts[0], texts[1])
 	}
 }
 

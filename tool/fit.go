@@ -34,6 +34,9 @@ func fitObject(s *jsonschema.Schema, m *value.Map, path string) (*value.Map, err
 		p, known := s.Properties[name]
 		switch {
 		case !known && s.AdditionalProperties == nil:
+			if _, err := anything(v, at); err != nil {
+				return nil, err
+			}
 			out.Put(name, v)
 			continue
 		case !known && s.AdditionalProperties.Not != nil: // false: nothing more
@@ -54,7 +57,7 @@ func fitObject(s *jsonschema.Schema, m *value.Map, path string) (*value.Map, err
 			if path != "" {
 				name = path + "." + name
 			}
-			return nil, fmt.Errorf("argument %q is missing", name)
+			return nil, fmt.Errorf("argument %q is missing", short(name))
 		}
 	}
 	return out, nil
@@ -62,9 +65,9 @@ func fitObject(s *jsonschema.Schema, m *value.Map, path string) (*value.Map, err
 
 func unknownArgument(s *jsonschema.Schema, at string) error {
 	if len(s.PropertyOrder) == 0 {
-		return fmt.Errorf("argument %q is unknown: none are taken", at)
+		return fmt.Errorf("argument %q is unknown: none are taken", short(at))
 	}
-	return fmt.Errorf("argument %q is unknown; the known ones are %s", at, strings.Join(s.PropertyOrder, ", "))
+	return fmt.Errorf("argument %q is unknown; the known ones are %s", short(at), strings.Join(s.PropertyOrder, ", "))
 }
 
 func fit(s *jsonschema.Schema, v any, path string) (any, error) {
@@ -73,7 +76,7 @@ func fit(s *jsonschema.Schema, v any, path string) (any, error) {
 		types = []string{s.Type}
 	}
 	if len(types) == 0 {
-		return v, nil // every value
+		return anything(v, path)
 	}
 	if v == nil && slices.Contains(types, "null") {
 		return nil, nil
@@ -92,7 +95,7 @@ func fit(s *jsonschema.Schema, v any, path string) (any, error) {
 		if want == "integer" || want == "number" {
 			n, err := fitNumber(s, v, want)
 			if err != nil {
-				return nil, fmt.Errorf("argument %q %w", path, err)
+				return nil, fmt.Errorf("argument %q %w", short(path), err)
 			}
 			return n, nil
 		}
@@ -105,15 +108,16 @@ func fit(s *jsonschema.Schema, v any, path string) (any, error) {
 			return v, nil
 		}
 	}
-	return nil, fmt.Errorf("argument %q must be %s, not %s", path, withArticle(want), typeName(v))
+	return nil, fmt.Errorf("argument %q must be %s, not %s", short(path), withArticle(want), typeName(v))
 }
 
 func fitList(s *jsonschema.Schema, list []any, path string) (any, error) {
 	if s.MinItems != nil && len(list) != *s.MinItems {
-		return nil, fmt.Errorf("argument %q must have %d items, not %d", path, *s.MinItems, len(list))
+		return nil, fmt.Errorf("argument %q must have %d items, not %d", short(path), *s.MinItems, len(list))
 	}
 	if s.Items == nil {
-		return list, nil
+		_, err := anything(list, path)
+		return list, err
 	}
 	out := make([]any, len(list))
 	for i, e := range list {
@@ -156,6 +160,45 @@ func fitNumber(s *jsonschema.Schema, v any, want string) (any, error) {
 		return nil, fmt.Errorf("must be at most %v", *s.Maximum)
 	}
 	return v, nil
+}
+
+// anything takes every value but the floats that JSON does not have: they are
+// refused, at any depth, rather than turned into null.
+func anything(v any, path string) (any, error) {
+	if at, found := endless(v); found {
+		return nil, fmt.Errorf("argument %q must be a finite number", short(path+at))
+	}
+	return v, nil
+}
+
+// endless finds NaN or an infinity in a value, and where it stands.
+func endless(v any) (at string, found bool) {
+	switch v := v.(type) {
+	case float64:
+		return "", math.IsNaN(v) || math.IsInf(v, 0)
+	case []any:
+		for i, e := range v {
+			if at, found := endless(e); found {
+				return fmt.Sprintf("[%d]%s", i, at), true
+			}
+		}
+	case *value.Map:
+		for k, e := range v.All() {
+			if at, found := endless(e); found {
+				return "." + k + at, true
+			}
+		}
+	}
+	return "", false
+}
+
+// short cuts an argument's name for an error: a model may call it anything.
+func short(name string) string {
+	const most = 200
+	if len(name) <= most {
+		return name
+	}
+	return strings.ToValidUTF8(name[:most], "") + "…"
 }
 
 func withArticle(jsonType string) string {

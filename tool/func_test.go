@@ -169,6 +169,9 @@ func TestFuncChecksArguments(t *testing.T) {
 		{"object", "x", `argument "object" must be an object, not a string`},
 		{"pair", []any{int64(1)}, `argument "pair" must have 2 items, not 1`},
 		{"addr", "nowhere", `the arguments do not fit: `},
+		{"any", []any{1.5, value.MapOf("a", math.NaN())}, `argument "any[1].a" must be a finite number`},
+		{"raw", math.Inf(-1), `argument "raw" must be a finite number`},
+		{"object", value.MapOf("a", []any{math.Inf(1)}), `argument "object.a[0]" must be a finite number`},
 	}
 	for _, tt := range tests {
 		args := value.MapOf("text", "a", "count", int64(1), "maybe", nil).With(tt.name, tt.arg)
@@ -178,6 +181,9 @@ func TestFuncChecksArguments(t *testing.T) {
 	}
 	if _, err := f.Call(t.Context(), nil); err == nil || err.Error() != `argument "text" is missing` {
 		t.Errorf("no arguments: got error %v", err)
+	}
+	if _, err := f.Call(t.Context(), value.MapOf(strings.Repeat("é", 1<<20), nil)); err == nil || len(err.Error()) > 500 {
+		t.Errorf("an unknown argument with a huge name: an error of %d bytes", len(err.Error()))
 	}
 	none := tool.Func("f", "", func(context.Context, struct{}) (any, error) { return nil, nil })
 	if _, err := none.Call(t.Context(), value.MapOf("a", nil)); err == nil || err.Error() != `argument "a" is unknown: none are taken` {

@@ -39,9 +39,12 @@ type Tool interface {
 	Spec() Spec
 	// Call runs the tool. The arguments are a copy that the tool may keep;
 	// they were not checked against the parameters. The result is any Go value
-	// with a JSON form; nil is None. An error fails a tool step's attempt,
-	// which is retried unless the error's fault.Kind is Permanent; in a model's
-	// tool call it goes back to the model. A panic is an error.
+	// with a JSON form; nil is None. An error fails a tool step's attempt. That
+	// is retried when the error's fault.Kind is Transient or Timeout, or it has
+	// none; an error with an HTTP status, when the step's policy lists the
+	// status. The error's RetryAfter counts where it is longer than the step's
+	// own wait. In a model's tool call the error goes back to the model. A panic
+	// is an error.
 	Call(ctx context.Context, args *value.Map) (any, error)
 }
 

@@ -190,6 +190,9 @@ func appendMap(b []byte, m *Map) ([]byte, error) {
 }
 
 func appendString(b []byte, s string) ([]byte, error) {
+	if plain(s) { // nearly always, and without a copy
+		return append(append(append(b, '"'), s...), '"'), nil
+	}
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)
 	e.SetEscapeHTML(false)
@@ -197,6 +200,16 @@ func appendString(b []byte, s string) ([]byte, error) {
 		return nil, err
 	}
 	return append(b, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...), nil
+}
+
+// plain reports whether a string needs no escapes.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 func appendFloat(b []byte, f float64) []byte {

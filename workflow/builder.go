@@ -39,7 +39,13 @@ func (b *Builder) State(key string, v any) *Builder {
 	return b
 }
 
-// Add appends steps, made by LLM, Tool and Route or by hand.
+// Agent defines an agent for Ask steps.
+func (b *Builder) Agent(a Agent) *Builder {
+	b.def.Agents = append(b.def.Agents, a)
+	return b
+}
+
+// Add appends steps, made by LLM, Ask, Vectors, Tool and Route or by hand.
 func (b *Builder) Add(steps ...Step) *Builder {
 	b.def.Steps = append(b.def.Steps, steps...)
 	return b
@@ -85,6 +91,17 @@ func Tool(id, name string, options ...StepOption) Step {
 // list the router in its After.
 func Route(id string, options ...StepOption) Step {
 	return newStep(Step{ID: id, Type: Router, Router: &RouterFields{}}, options)
+}
+
+// Ask returns an agent step: a turn of an agent that Agent defines.
+func Ask(id, agent, prompt string, options ...StepOption) Step {
+	return newStep(Step{ID: id, Type: AgentStep, Agent: &AgentFields{Agent: agent, Prompt: prompt}}, options)
+}
+
+// Vectors returns an embed step; inputs is a state path such as
+// state.documents, and model an embedding model.
+func Vectors(id, inputs, model string, options ...StepOption) Step {
+	return newStep(Step{ID: id, Type: Embed, Embed: &EmbedFields{Inputs: inputs, Model: model}}, options)
 }
 
 // newStep fills in the defaults. The step's MaxRetries is the config's, which

@@ -139,7 +139,7 @@ func TestBuilderGoesOn(t *testing.T) {
 		t.Errorf("first %+v, second %+v", first, second)
 	}
 	second.Steps[0].Retry.RetryableStatusCodes[0] = 1
-	if workflow.DefaultRetryableStatusCodes[0] == 1 {
+	if workflow.DefaultRetryableStatusCodes()[0] == 1 {
 		t.Error("the default status codes were changed through a step")
 	}
 }

@@ -110,7 +110,7 @@ type Retry struct {
 }
 
 // DefaultRetryableStatusCodes are the HTTP statuses worth another attempt.
-var DefaultRetryableStatusCodes = []int{408, 429, 500, 502, 503, 504, 529}
+func DefaultRetryableStatusCodes() []int { return []int{408, 429, 500, 502, 503, 504, 529} }
 
 // DefaultRetry returns the retry policy of a step that says nothing.
 func DefaultRetry(maxRetries int) Retry {
@@ -119,7 +119,7 @@ func DefaultRetry(maxRetries int) Retry {
 		BackoffBase:          2,
 		BackoffMax:           60,
 		Jitter:               true,
-		RetryableStatusCodes: DefaultRetryableStatusCodes,
+		RetryableStatusCodes: DefaultRetryableStatusCodes(),
 	}
 }
 

@@ -24,15 +24,15 @@ func (c *checker) lintSandbox() {
 	if s == nil {
 		return
 	}
-	p := configPart.key("sandbox")
+	p := configPart().key("sandbox")
 	for k, name := range s.DangerOptIn {
 		c.warnf(p.key("danger_opt_in").item(k), "danger_opt_in", "",
-			"%s can run any other program, so that allowed_commands no longer limits what runs", quote(name))
+			"%s can run any other program, so that allowed_commands no longer limits what runs", quoted(name))
 	}
 	for k, name := range s.AllowedCommands {
 		if slices.Contains(interpreters(), name) && !slices.Contains(s.DangerOptIn, name) {
 			c.warnf(p.key("allowed_commands").item(k), "interpreter_refused", "take it out, or list it in danger_opt_in too",
-				"%s can run any other program and is refused although it is allowed here", quote(name))
+				"%s can run any other program and is refused although it is allowed here", quoted(name))
 		}
 	}
 	for _, list := range []struct {
@@ -42,7 +42,7 @@ func (c *checker) lintSandbox() {
 		for k, dir := range list.paths {
 			if path.Clean(dir) == "/" {
 				c.warnf(p.key(list.key).item(k), "whole_disk", "list the directories that the workflow needs",
-					"%s allows every file of the machine", quote(dir))
+					"%s allows every file of the machine", quoted(dir))
 			}
 		}
 	}
@@ -55,6 +55,7 @@ func (c *checker) lintAgents() {
 		a := &c.def.Agents[i]
 		p := all.key(a.Name)
 		c.lintTemplate(p.key("system_prompt"), a.SystemPrompt)
+		c.lintSpending(p, a.MaxTokens, a.BudgetUSD)
 		for k, name := range a.Tools {
 			c.lintToolName(p.key("tools").item(k), name)
 		}
@@ -80,19 +81,31 @@ func (c *checker) lintStep(i int, s *Step) {
 		c.lintText(p.key("inputs"), s.Embed.Inputs)
 	}
 	if s.Type == ApprovalGate {
-		c.lintGate(p, s)
+		c.lintGate(p, i, s)
 	}
 }
 
 func (c *checker) lintLLMCall(p place, f *LLMCallFields) {
 	c.lintTemplate(p.key("prompt"), f.Prompt)
 	c.lintTemplate(p.key("system_prompt"), f.SystemPrompt)
+	c.lintSpending(p, f.MaxTokens, nil)
 	for k := range f.Attachments {
 		c.lintTemplate(p.key("attachments").item(k).key("source"), f.Attachments[k].Source)
 	}
 	for k := range f.Tools {
 		c.lintToolName(p.key("tools").item(k).key("name"), f.Tools[k].Name)
 	}
+}
+
+// lintSpending wants a limit on the answers that a budget has to pay: a call
+// without one reserves nothing and may go over it. Strict budgets set the limit
+// themselves.
+func (c *checker) lintSpending(p place, maxTokens *int64, own *float64) {
+	if maxTokens != nil || c.def.Config.BudgetMode == "strict" || c.def.Config.BudgetUSD == nil && own == nil {
+		return
+	}
+	c.warnf(p, "unbounded_cost", "set max_tokens, or budget_mode: strict",
+		"without max_tokens a model call may cost more than the budget has left")
 }
 
 func (c *checker) lintTool(p place, f *ToolFields) {
@@ -130,10 +143,10 @@ func (c *checker) lintToolName(p place, name string) {
 		suggestion = "a tool of your own must be registered by the Go program that runs the workflow"
 	}
 	if server, _, ok := strings.Cut(name, "__"); ok {
-		c.warnf(p, "unknown_tool", suggestion, "no built-in tool is named %s, and mcp_servers has no %s", quote(name), quote(server))
+		c.warnf(p, "unknown_tool", suggestion, "no built-in tool is named %s, and mcp_servers has no %s", quoted(name), quoted(server))
 		return
 	}
-	c.warnf(p, "unknown_tool", suggestion, "no built-in tool is named %s", quote(name))
+	c.warnf(p, "unknown_tool", suggestion, "no built-in tool is named %s", quoted(name))
 }
 
 func (c *checker) lintRouter(p place, i int, f *RouterFields) {
@@ -149,17 +162,20 @@ func (c *checker) lintRouter(p place, i int, f *RouterFields) {
 // not runs whatever is chosen.
 func (c *checker) lintTarget(p place, router int, target string) {
 	to, known := c.graph.Index(target)
-	if !known || c.graph.DependsOn(to, router) {
+	if target == "" || !known || c.graph.DependsOn(to, router) || c.enoughWarnings() {
 		return
 	}
-	id := c.ids[router]
-	c.warnf(p, "ungated_target", "add "+quote(id)+" to its depends_on",
-		"step %s does not depend on router %s, so it runs whatever the router chooses", quote(target), quote(id))
+	suggestion := "give the router an id, and add that to its depends_on"
+	if id := c.ids[router]; id != "" {
+		suggestion = "add " + quoted(id).String() + " to its depends_on"
+	}
+	c.warnf(p, "ungated_target", suggestion,
+		"step %s does not depend on router %s, so it runs whatever the router chooses", quoted(target), c.name(router))
 }
 
-func (c *checker) lintGate(p place, s *Step) {
+func (c *checker) lintGate(p place, i int, s *Step) {
 	c.warnf(p, "gate_without_checkpoint", "run it with --checkpoint",
-		"approval gate %s pauses the run, and without a checkpoint a paused run can't be resumed", quote(s.ID))
+		"approval gate %s pauses the run, and without a checkpoint a paused run can't be resumed", c.name(i))
 	if s.Approval != nil && s.Approval.Notify != nil {
 		c.lintTemplate(p.key("notify").key("body_template"), s.Approval.Notify.BodyTemplate)
 	}

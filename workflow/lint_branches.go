@@ -83,7 +83,7 @@ func (c *checker) lintNeverRuns() {
 			one, other := c.joined(router, i)
 			c.warnf(stepAt(i).key("depends_on"), "never_runs", "put a follow-up step in each branch instead",
 				"step %s can never run: it joins two branches of router %s, %s and %s, and one of them is always skipped",
-				quote(c.ids[i]), quote(c.ids[router]), quote(c.ids[one]), quote(c.ids[other]))
+				c.name(i), c.name(router), c.name(one), c.name(other))
 		}
 	}
 }
@@ -101,7 +101,7 @@ func (c *checker) lintUnchosen(router int, f *RouterFields, dead []bool) {
 		}
 		dead[i] = true
 		c.warnf(stepAt(i).key("depends_on"), "never_runs", "make it a target, or let it depend on the steps of a branch",
-			"step %s can never run: it depends on router %s, which never chooses it", quote(c.ids[i]), quote(c.ids[router]))
+			"step %s can never run: it depends on router %s, which never chooses it", c.name(i), c.name(router))
 	}
 }
 

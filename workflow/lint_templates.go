@@ -11,7 +11,7 @@ import (
 
 // lintTemplate looks at a text that is always a template.
 func (c *checker) lintTemplate(p place, text string) {
-	if !strings.ContainsAny(text, "{}") {
+	if c.enoughWarnings() || !strings.ContainsAny(text, "{}") {
 		return
 	}
 	t, err := template.Parse(text)
@@ -27,9 +27,14 @@ func (c *checker) lintTemplate(p place, text string) {
 // lintArgs looks at arguments. Their strings are templates or, each as a
 // whole, paths into the state.
 func (c *checker) lintArgs(p place, args *value.Map) {
-	for k, v := range args.All() {
-		c.lintArg(p.key(k), v, 1)
+	if args.Len() == 0 {
+		return
 	}
+	c.once(args, func() {
+		for k, v := range args.All() {
+			c.lintArg(p.key(k), v, 1)
+		}
+	})
 }
 
 func (c *checker) lintArg(p place, v any, depth int) {
@@ -40,20 +45,52 @@ func (c *checker) lintArg(p place, v any, depth int) {
 	case string:
 		c.lintText(p, v)
 	case []any:
-		for i, e := range v {
-			c.lintArg(p.item(i), e, depth+1)
+		if len(v) > 0 {
+			c.once(extent{&v[0], len(v)}, func() {
+				for i, e := range v {
+					c.lintArg(p.item(i), e, depth+1)
+				}
+			})
 		}
 	case *value.Map:
 		if isLiteral(v) {
 			return
 		}
-		for k, e := range v.All() {
-			c.lintArg(p.key(k), e, depth+1)
-		}
+		c.once(v, func() {
+			for k, e := range v.All() {
+				c.lintArg(p.key(k), e, depth+1)
+			}
+		})
 	}
 }
 
+// extent is which list a list is.
+type extent struct {
+	first  *any
+	length int
+}
+
+// once looks at a list or mapping unless it was seen to be without fault. In a
+// file, thousands of steps can share one through an alias.
+func (c *checker) once(shared any, look func()) {
+	if c.faultless[shared] || c.enoughWarnings() {
+		return
+	}
+	before := c.warnings
+	look()
+	if c.warnings > before {
+		return
+	}
+	if c.faultless == nil {
+		c.faultless = map[any]bool{}
+	}
+	c.faultless[shared] = true
+}
+
 func (c *checker) lintText(p place, text string) {
+	if c.enoughWarnings() {
+		return
+	}
 	fields, paths, err := template.ValueFields(text)
 	if err != nil {
 		c.badTemplate(p, err)
@@ -84,7 +121,7 @@ func (c *checker) badTemplate(p place, err error) {
 }
 
 func (c *checker) lintExpression(p place, src string) {
-	if src == "" {
+	if src == "" || c.enoughWarnings() {
 		return
 	}
 	if _, err := expr.Compile(src); err != nil {
@@ -108,7 +145,7 @@ func (c *checker) lintRead(p place, path template.Path, text string) {
 	if suggestion == "" {
 		suggestion = "set it under state, as the output of a step, or with -s when the workflow is run"
 	}
-	c.warnf(p, "unset_state", suggestion, "nothing in the file sets state.%s, which %s reads", missing, quote(text))
+	c.warnf(p, "unset_state", suggestion, "nothing in the file sets state.%s, which %s reads", missing, quoted(text))
 }
 
 // setKeys are the keys of the state that a file sets.

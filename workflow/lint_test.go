@@ -36,6 +36,23 @@ func TestLintTools(t *testing.T) {
 	})
 }
 
+func TestStepsWithoutIDAreCalledByTheirNumber(t *testing.T) {
+	checkRules(t, workflow.Check, []rule{
+		{"a router's target", def(router("r", "", ""), with(llm(""), func(s *workflow.Step) { s.DependsOn = nil })),
+			[]string{"e unknown_dependency steps[0].depends_on[0]", "e empty_router steps[0]", "e invalid_id steps[1].id"}},
+		{"a target that is missing", def(fixed(workflow.Route("r", workflow.When("True", ""), workflow.Otherwise("a"))), llm("a", "r"), llm("")),
+			[]string{"e missing_key steps[0].conditions[0].target", "e invalid_id steps[2].id"}},
+		{"a router", def(router("", "a"), llm("a")),
+			[]string{"e invalid_id steps[0].id", "w ungated_target steps[0].default|router steps[0], so|give the router an id"}},
+		{"an empty router", def(router("", "")), []string{"e invalid_id steps[0].id", "e empty_router steps[0]|router steps[0] has"}},
+		{"a tool", def(call("", "", nil)), []string{"e invalid_id steps[0].id", "w no_tool_name steps[0].tool_name|step steps[0] has no"}},
+		{"a gate", def(of("", workflow.ApprovalGate, func(s *workflow.Step) { s.Approval = &workflow.ApprovalFields{} })),
+			[]string{"e invalid_id steps[0].id", "w gate_without_checkpoint steps[0]|gate steps[0] pauses"}},
+		{"writers", def(writes(llm("a"), "x"), writes(llm(""), "x")),
+			[]string{"e invalid_id steps[1].id", `w parallel_writes steps[1].output|steps "a" and steps[1] may`}},
+	})
+}
+
 func TestLintRouters(t *testing.T) {
 	checkRules(t, workflow.Lint, []rule{
 		{"a target that depends on its router", def(router("r", "a"), llm("a", "r")), nil},

@@ -184,11 +184,11 @@ func (w *writes) tell(severity Severity, late, early writer) {
 		say = w.errorf
 	}
 	suggestion := "write different keys, or let one step depend on the other"
-	a, b := quote(w.ids[early.step]), quote(w.ids[late.step])
+	a, b := w.name(early.step), w.name(late.step)
 	if early.key == late.key {
-		say(p, "parallel_writes", suggestion, "steps %s and %s may write output %s at the same time", a, b, quote(late.key))
+		say(p, "parallel_writes", suggestion, "steps %s and %s may write output %s at the same time", a, b, quoted(late.key))
 		return
 	}
 	say(p, "parallel_writes", suggestion, "step %s may write output %s while step %s writes %s",
-		b, quote(late.key), a, quote(early.key))
+		b, quoted(late.key), a, quoted(early.key))
 }

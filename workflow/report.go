@@ -28,31 +28,45 @@ type report struct {
 	suggested int
 }
 
-func (r *report) add(d Diagnostic) {
+// full counts one diagnostic and reports whether as many of its severity are
+// kept already. Who adds one asks this before anything is worded: a file of a
+// hundred kilobytes, whose aliases repeat a list, can have millions of mistakes.
+func (r *report) full(s Severity) bool {
 	count := &r.errors
-	if d.Severity == SeverityWarning {
+	if s == SeverityWarning {
 		count = &r.warnings
 	}
-	if *count++; *count <= maxDiagnostics {
-		r.kept = append(r.kept, d)
+	*count++
+	return *count > maxDiagnostics
+}
+
+// enoughWarnings reports whether a further warning would not be kept, so that
+// looking for one is a waste.
+func (r *report) enoughWarnings() bool { return r.warnings > maxDiagnostics }
+
+// errorf adds an error. Its arguments are worded only if it is kept; a user's
+// text among them is to be quoted.
+func (r *report) errorf(p place, code, suggestion, format string, args ...any) {
+	if !r.full(SeverityError) {
+		r.kept = append(r.kept, Diagnostic{SeverityError, code, p.String(), fmt.Sprintf(format, args...), suggestion, "", 0, 0})
 	}
 }
 
-func (r *report) errorf(p place, code, suggestion, format string, args ...any) {
-	r.add(Diagnostic{SeverityError, code, p.String(), fmt.Sprintf(format, args...), suggestion, "", 0, 0})
-}
-
+// warnf adds a warning, as errorf does an error.
 func (r *report) warnf(p place, code, suggestion, format string, args ...any) {
-	r.add(Diagnostic{SeverityWarning, code, p.String(), fmt.Sprintf(format, args...), suggestion, "", 0, 0})
+	if !r.full(SeverityWarning) {
+		r.kept = append(r.kept, Diagnostic{SeverityWarning, code, p.String(), fmt.Sprintf(format, args...), suggestion, "", 0, 0})
+	}
 }
 
-// result returns what was collected, and says how much was not kept.
+// result returns what was collected, and says how much was not kept. Of
+// warnings that is the least there are: the search ends where the list is full.
 func (r *report) result() Diagnostics {
 	if n := r.errors - maxDiagnostics; n > 0 {
 		r.kept = append(r.kept, Diagnostic{Severity: SeverityError, Code: "too_many", Message: fmt.Sprintf("%d more errors are not shown", n)})
 	}
 	if n := r.warnings - maxDiagnostics; n > 0 {
-		r.kept = append(r.kept, Diagnostic{Severity: SeverityWarning, Code: "too_many", Message: fmt.Sprintf("%d more warnings are not shown", n)})
+		r.kept = append(r.kept, Diagnostic{Severity: SeverityWarning, Code: "too_many", Message: fmt.Sprintf("at least %d more warnings are not shown", n)})
 	}
 	return r.kept
 }
@@ -78,13 +92,13 @@ type place struct {
 	isItem bool
 }
 
-var (
-	wholeFile  = place{}
-	allSteps   = place{name: "steps"}
-	configPart = place{name: "config"}
-)
+func wholeFile() place { return place{} }
 
-func stepAt(i int) place { return place{up: &allSteps, index: i, isItem: true} }
+func configPart() place { return place{name: "config"} }
+
+func allSteps() place { return place{name: "steps"} }
+
+func stepAt(i int) place { return allSteps().item(i) }
 
 func (p place) key(name string) place { return place{up: &p, name: name} }
 
@@ -114,27 +128,31 @@ func keyPart(key string, first bool) string {
 	case first && key == "":
 		return ""
 	case key == "" || len(key) > maxQuoted || !isWord(key):
-		return "[" + quote(key) + "]"
+		return "[" + quoted(key).String() + "]"
 	case first:
 		return key
 	}
 	return "." + key
 }
 
-// quote prints a user's text in a message: quoted, nothing unprintable, and
-// not all of it when it is long.
-func quote(s string) string {
+// quoted is a user's text in a message: in quotes, nothing unprintable, and not
+// all of it when it is long. It is made only where the message is.
+type quoted string
+
+func (q quoted) String() string {
 	n := 0
-	for i := range s {
+	for i := range q {
 		if n++; n > maxQuoted {
-			return strconv.Quote(s[:i]) + "…"
+			return strconv.Quote(string(q[:i])) + "…"
 		}
 	}
-	return strconv.Quote(s)
+	return strconv.Quote(string(q))
 }
 
 // oneOf lists words in a message: "a", "b" or "c".
-func oneOf(words []string) string {
+type oneOf []string
+
+func (words oneOf) String() string {
 	var b strings.Builder
 	for i, w := range words {
 		switch {

@@ -27,7 +27,7 @@ func TestCheckIsInPathOrder(t *testing.T) {
 	for _, diag := range workflow.Check(d) {
 		got = append(got, diag.Path)
 	}
-	want := []string{"name", "config.max_retries", "config.sandbox.danger_opt_in[0]", "agents", "agents.x.tools[0]"}
+	want := []string{"name", "config.max_retries", "config.sandbox.danger_opt_in[0]", "agents.x.tools[0]"}
 	for i := range 12 {
 		want = append(want, fmt.Sprintf("steps[%d].output", i), fmt.Sprintf("steps[%d].tool_name", i))
 		if i > 0 {

@@ -171,13 +171,19 @@ func TestConfigRules(t *testing.T) {
 		{"timeout 0", config(func(c *c) { c.Timeout = ptr(0.0) }), []string{"e out_of_range config.timeout|above 0"}},
 		{"timeout infinite", config(func(c *c) { c.Timeout = ptr(math.Inf(1)) }), []string{"e out_of_range config.timeout|finite"}},
 		{"timeout NaN", config(func(c *c) { c.Timeout = ptr(math.NaN()) }), []string{"e out_of_range config.timeout|finite"}},
-		{"timeout beyond a lifetime", config(func(c *c) { c.Timeout = ptr(1e10) }), []string{"e out_of_range config.timeout|at most 1e+09"}},
+		{"timeout beyond a lifetime", config(func(c *c) { c.Timeout = ptr(1e16) }), []string{"e out_of_range config.timeout|1e+16 seconds|at most 1000000000"}},
 		{"budget", config(func(c *c) { c.BudgetUSD = ptr(-0.1) }), []string{"e out_of_range config.budget_usd|at least 0"}},
 		{"no budget at all is one", config(func(c *c) { c.BudgetUSD = ptr(0.0) }), nil},
 		{"infinite budget", config(func(c *c) { c.BudgetUSD = ptr(math.Inf(1)) }), []string{"e out_of_range config.budget_usd|finite"}},
 		{"latency", config(func(c *c) { c.LatencyMS = ptr(-1.0) }), []string{"e out_of_range config.latency_ms|from 0"}},
+		{"latency of more than a day", config(func(c *c) { c.LatencyMS = ptr(86_400_001.0) }), []string{"e out_of_range config.latency_ms|86400001|to 86400000"}},
+		{"latency of a day", config(func(c *c) { c.LatencyMS = ptr(86_400_000.0) }), nil},
+		{"a constant without latency", config(func(c *c) { c.LatencyModel = "constant" }), []string{`e missing_key config.latency_ms|latency_model "constant" needs latency_ms`}},
+		{"a normal without latency", config(func(c *c) { c.LatencyModel = "normal" }), []string{`e missing_key config.latency_ms|latency_model "normal" needs latency_ms`}},
+		{"a replay has its own latencies", config(func(c *c) { c.LatencyModel = "replay" }), nil},
+		{"a constant with latency", config(func(c *c) { c.LatencyModel, c.LatencyMS = "constant", ptr(0.0) }), nil},
 		{"words", config(func(c *c) {
-			c.BudgetMode, c.LatencyModel, c.OnStepFailure, c.Scheduling, c.OnUncertain = "x", "norml", "contine", "lazy", "Stop"
+			c.BudgetMode, c.LatencyModel, c.OnStepFailure, c.Scheduling, c.OnUncertain = "x", "norml", "continu", "lazy", "Stop"
 		}), []string{
 			"e unknown_value config.budget_mode|strict",
 			`e unknown_value config.on_step_failure|did you mean "continue"?`,

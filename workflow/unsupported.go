@@ -11,12 +11,11 @@ type gap[T any] struct {
 // out.
 
 func unsupportedTypes() map[StepType]bool {
-	return map[StepType]bool{AgentStep: true, Subworkflow: true, ApprovalGate: true, Embed: true}
+	return map[StepType]bool{Subworkflow: true, ApprovalGate: true}
 }
 
 func topGaps() []gap[Definition] {
 	return []gap[Definition]{
-		{"agents", func(d *Definition) bool { return len(d.Agents) > 0 }},
 		{"mcp_servers", func(d *Definition) bool { return len(d.MCPServers) > 0 }},
 		{"state_schema", func(d *Definition) bool { return d.StateSchema.Len() > 0 }},
 	}
@@ -24,9 +23,6 @@ func topGaps() []gap[Definition] {
 
 func configGaps() []gap[Config] {
 	return []gap[Config]{
-		{"budget_usd", func(c *Config) bool { return c.BudgetUSD != nil }},
-		{"budget_mode", func(c *Config) bool { return c.BudgetMode != "" }},
-		{"stream", func(c *Config) bool { return c.Stream }},
 		{"capture_prompts", func(c *Config) bool { return c.CapturePrompts }},
 		{"on_uncertain", func(c *Config) bool { return c.OnUncertain == "stop" }},
 		{"workdir_tools", func(c *Config) bool { return c.WorkdirTools != nil }},
@@ -43,19 +39,6 @@ func sandboxGaps() []gap[Sandbox] {
 	}
 }
 
-func llmCallGaps() []gap[LLMCallFields] {
-	return []gap[LLMCallFields]{
-		{"stream", func(f *LLMCallFields) bool { return f.Stream != nil && *f.Stream }},
-		{"attachments", func(f *LLMCallFields) bool { return len(f.Attachments) > 0 }},
-		{"thinking", func(f *LLMCallFields) bool { return f.Thinking != nil }},
-		{"tools", func(f *LLMCallFields) bool { return len(f.Tools) > 0 }},
-		{"tool_choice", func(f *LLMCallFields) bool { return f.ToolChoice != nil }},
-		{"max_tool_iterations", func(f *LLMCallFields) bool { return f.MaxToolIterations != nil }},
-		{"output_schema", func(f *LLMCallFields) bool { return f.OutputSchema != nil }},
-		{"conversation", func(f *LLMCallFields) bool { return f.Conversation != "" }},
-	}
-}
-
 func stepGaps() []gap[Step] {
 	return []gap[Step]{
 		{"effect", func(s *Step) bool { return s.Effect != "" && s.Type == ToolStep }},
@@ -63,23 +46,20 @@ func stepGaps() []gap[Step] {
 }
 
 func (c *checker) checkUnsupported() {
-	checkGaps(c, wholeFile, c.def, topGaps())
-	checkGaps(c, configPart, &c.def.Config, configGaps())
+	checkGaps(c, wholeFile(), c.def, topGaps())
+	checkGaps(c, configPart(), &c.def.Config, configGaps())
 	if s := c.def.Config.Sandbox; s != nil {
-		checkGaps(c, configPart.key("sandbox"), s, sandboxGaps())
+		checkGaps(c, configPart().key("sandbox"), s, sandboxGaps())
 	}
-	types, ofStep, ofLLMCall := unsupportedTypes(), stepGaps(), llmCallGaps()
+	types, ofStep := unsupportedTypes(), stepGaps()
 	for i := range c.def.Steps {
 		s := &c.def.Steps[i]
 		p := stepAt(i)
 		if types[s.Type] {
-			c.errorf(p.key("type"), "not_supported", "", "step type %s is not supported yet", quote(string(s.Type)))
+			c.errorf(p.key("type"), "not_supported", "", "step type %s is not supported yet", quoted(s.Type))
 			continue
 		}
 		checkGaps(c, p, s, ofStep)
-		if s.Type == LLMCall && s.LLM != nil {
-			checkGaps(c, p, s.LLM, ofLLMCall)
-		}
 	}
 }
 

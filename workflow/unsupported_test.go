@@ -13,10 +13,8 @@ func TestUnsupported(t *testing.T) {
 	d := everyType()
 	d.StateSchema = value.MapOf("x", value.MapOf("redact", true))
 	c := &d.Config
-	c.BudgetUSD, c.BudgetMode, c.Stream, c.CapturePrompts, c.OnUncertain = ptr(1.0), "strict", true, true, "stop"
+	c.CapturePrompts, c.OnUncertain = true, "stop"
 	c.Sandbox = &workflow.Sandbox{Enabled: true, MaxReadBytes: ptr(int64(1))}
-	f := d.Steps[0].LLM
-	f.Stream, f.OutputSchema, f.Conversation = ptr(true), value.MapOf(), "x"
 	var got []string
 	for _, diag := range workflow.Validate(d) {
 		if diag.Code != "not_supported" {
@@ -26,12 +24,9 @@ func TestUnsupported(t *testing.T) {
 		got = append(got, diag.Path)
 	}
 	want := []string{
-		"config.budget_usd", "config.budget_mode", "config.stream", "config.capture_prompts", "config.on_uncertain",
+		"config.capture_prompts", "config.on_uncertain",
 		"config.workdir_tools", "config.permissions", "config.sandbox.enabled", "config.sandbox.max_read_bytes",
-		"state_schema", "agents", "mcp_servers",
-		"steps[0].stream", "steps[0].attachments", "steps[0].thinking", "steps[0].tools", "steps[0].tool_choice",
-		"steps[0].max_tool_iterations", "steps[0].output_schema", "steps[0].conversation",
-		"steps[1].effect", "steps[3].type", "steps[4].type", "steps[5].type", "steps[6].type", "steps[7].type", "steps[8].type",
+		"state_schema", "mcp_servers", "steps[1].effect", "steps[4].type", "steps[5].type", "steps[6].type",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -52,6 +47,16 @@ func TestSupported(t *testing.T) {
 		MaxWriteBytes: ptr(int64(1)), DenyInternalHosts: true, Kernel: "strict",
 	}
 	d.StateSchema = value.MapOf()
+	all := everyType()
+	d.Agents = all.Agents
+	for _, i := range []int{0, 3, 7, 8} { // llm_call with everything, agent, embed
+		d.Steps = append(d.Steps, all.Steps[i])
+		d.Steps[len(d.Steps)-1].ID += "_full"
+	}
+	f := d.Steps[4].LLM
+	f.Stream, f.OutputSchema, f.Conversation = ptr(true), value.MapOf("type", "object"), "x"
+	c.BudgetUSD, c.BudgetMode, c.Stream = ptr(1.0), "strict", true
+	d.State = value.MapOf("docs", value.MapOf("all", []any{}))
 	if ds := workflow.Check(d); len(ds) > 0 {
 		t.Error(ds)
 	}

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +50,9 @@ type checker struct {
 	agents  map[string]bool // names
 	servers map[string]bool // names of MCP servers
 	sets    *setKeys        // made when first needed
+	// faultless are the lists and mappings of arguments that lint found nothing
+	// wrong with: *value.Map or extent.
+	faultless map[any]bool
 }
 
 func newChecker(def *Definition) *checker {
@@ -83,6 +87,15 @@ func newChecker(def *Definition) *checker {
 	return c
 }
 
+// name is how a message calls step i: by its id, or by its number where the id
+// is missing.
+func (c *checker) name(i int) fmt.Stringer {
+	if c.ids[i] == "" {
+		return stepAt(i)
+	}
+	return quoted(c.ids[i])
+}
+
 // ordered reports whether the steps form a graph that questions can be asked
 // of: unique ids and no cycle.
 func (c *checker) ordered() bool { return c.unique && c.graph.Acyclic() }
@@ -90,7 +103,7 @@ func (c *checker) ordered() bool { return c.unique && c.graph.Acyclic() }
 func (c *checker) validate() {
 	c.checkTop()
 	c.checkConfig()
-	c.checkValues(wholeFile.key("state"), c.def.State)
+	c.checkValues(wholeFile().key("state"), c.def.State)
 	c.checkAgents()
 	c.checkServers()
 	c.checkIDs()
@@ -122,7 +135,7 @@ func (c *checker) checkTop() {
 		c.errorf(place{name: "name"}, "missing_key", "give the workflow a name", "name is required")
 	}
 	if len(c.def.Steps) == 0 {
-		c.errorf(allSteps, "no_steps", "add a step", "a workflow needs at least one step")
+		c.errorf(allSteps(), "no_steps", "add a step", "a workflow needs at least one step")
 	}
 }
 
@@ -148,18 +161,20 @@ func (c *checker) diagnostics() Diagnostics {
 	return all
 }
 
-var sections = []string{"name", "config", "state", "state_schema", "agents", "mcp_servers", "steps", ""}
+func sections() []string {
+	return []string{"name", "config", "state", "state_schema", "agents", "mcp_servers", "steps", ""}
+}
 
 // rank returns a path's section and, for `steps[3].…`, its number.
 func rank(path string) (section, item int) {
 	if rest, ok := strings.CutPrefix(path, "steps["); ok {
 		number, _, _ := strings.Cut(rest, "]")
 		if n, err := strconv.Atoi(number); err == nil {
-			return slices.Index(sections, "steps"), n
+			return slices.Index(sections(), "steps"), n
 		}
 	}
 	if end := strings.IndexAny(path, ".["); end >= 0 {
 		path = path[:end]
 	}
-	return slices.Index(sections, path), -1
+	return slices.Index(sections(), path), -1
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func (c *checker) checkConfig() {
-	f, p := &c.def.Config, configPart
+	f, p := &c.def.Config, configPart()
 	c.checkRequired(p, "provider", f.Provider)
 	c.checkRequired(p, "model", f.Model)
 	c.checkInt(p, "max_retries", int64(f.MaxRetries), 0, maxCount)
@@ -21,8 +21,12 @@ func (c *checker) checkConfig() {
 	c.checkInt(p, "max_concurrent_steps", int64(f.MaxConcurrentSteps), 1, 1024)
 	c.checkWord(p, "on_step_failure", f.OnStepFailure, SkipDownstream, Continue)
 	c.checkOptionalWord(p, "latency_model", f.LatencyModel, "constant", "normal", "replay")
-	if f.LatencyMS != nil {
-		c.checkFloat(p, "latency_ms", *f.LatencyMS, 0, maxSeconds*1000)
+	switch {
+	case f.LatencyMS != nil:
+		c.checkFloat(p, "latency_ms", *f.LatencyMS, 0, maxLatencyMS)
+	case f.LatencyModel == "constant" || f.LatencyModel == "normal":
+		c.errorf(p.key("latency_ms"), "missing_key", "set it to the milliseconds that a call takes",
+			"latency_model %s needs latency_ms", quoted(f.LatencyModel))
 	}
 	c.checkWord(p, "scheduling", f.Scheduling, Layers, Eager)
 	c.checkWord(p, "on_uncertain", f.OnUncertain, "rerun", "stop")
@@ -35,7 +39,7 @@ func (c *checker) checkSandbox(s *Sandbox) {
 	if s == nil {
 		return
 	}
-	p := configPart.key("sandbox")
+	p := configPart().key("sandbox")
 	if s.MaxWriteBytes != nil {
 		c.checkInt(p, "max_write_bytes", *s.MaxWriteBytes, 0, unbounded)
 	}
@@ -54,12 +58,12 @@ func (c *checker) checkWorkdirTools(w *WorkdirTools) {
 	if w == nil {
 		return
 	}
-	p := configPart.key("workdir_tools")
+	p := configPart().key("workdir_tools")
 	known := workdirToolNames()
 	for i, name := range w.Tools {
 		if !slices.Contains(known, name) {
 			c.errorf(p.key("tools").item(i), "unknown_tool", c.didYouMean(name, known),
-				"%s is no workdir tool; there are %s", quote(name), oneOf(known))
+				"%s is no workdir tool; there are %s", quoted(name), oneOf(known))
 		}
 	}
 	c.checkOptionNumber(p.key("read"), w.Read, "line_limit")
@@ -101,7 +105,7 @@ func (c *checker) checkPermissions(m *Permissions) {
 	if m == nil {
 		return
 	}
-	p := configPart.key("permissions")
+	p := configPart().key("permissions")
 	c.checkOptionalWord(p, "mode", m.Mode, "default", "acceptEdits", "bypass")
 	c.checkOptionalWord(p, "on_ask", m.OnAsk, "prompt", "deny", "pause")
 }

@@ -19,7 +19,7 @@ func (c *checker) checkAgents() {
 		}
 		c.checkName(p, "an agent", a.Name)
 		if seen[a.Name] && a.Name != "" {
-			c.errorf(p, "duplicate_name", "", "two agents are named %s", quote(a.Name))
+			c.errorf(p, "duplicate_name", "", "two agents are named %s", quoted(a.Name))
 		}
 		seen[a.Name] = true
 		c.checkSampling(p, a.Temperature, a.MaxTokens, a.MaxToolIterations)
@@ -65,7 +65,7 @@ func (c *checker) checkToolNames(p place, names []string) {
 			continue
 		}
 		if seen[name] {
-			c.errorf(p.item(i), "duplicate_name", "", "tool %s is listed twice", quote(name))
+			c.errorf(p.item(i), "duplicate_name", "", "tool %s is listed twice", quoted(name))
 		}
 		seen[name] = true
 	}
@@ -80,7 +80,7 @@ func (c *checker) checkToolChoice(p place, choice any, tools []string) {
 		case "auto", "required", "none":
 		default:
 			c.errorf(p, "unknown_value", c.didYouMean(choice, []string{"auto", "required", "none"}),
-				"tool_choice is %s; it must be \"auto\", \"required\", \"none\" or {name: TOOL}", quote(choice))
+				"tool_choice is %s; it must be \"auto\", \"required\", \"none\" or {name: TOOL}", quoted(choice))
 		}
 	case *value.Map:
 		v, _ := choice.Get("name")
@@ -90,7 +90,7 @@ func (c *checker) checkToolChoice(p place, choice any, tools []string) {
 			c.errorf(p, "unknown_value", "", "tool_choice must be \"auto\", \"required\", \"none\" or {name: TOOL}")
 		case !slices.Contains(tools, name):
 			c.errorf(p.key("name"), "unknown_tool", c.didYouMean(name, tools),
-				"tool_choice names %s, which is not among the step's tools", quote(name))
+				"tool_choice names %s, which is not among the step's tools", quoted(name))
 		}
 	default:
 		c.errorf(p, "wrong_type", "", "tool_choice must be \"auto\", \"required\", \"none\" or {name: TOOL}")
@@ -107,10 +107,10 @@ func (c *checker) checkServers() {
 			p = all.item(i)
 		}
 		if c.checkName(p, "an MCP server", s.Name) && strings.Contains(s.Name, "__") {
-			c.errorf(p, "invalid_name", "", "the name %s of an MCP server may not hold \"__\", which ends it in the names of its tools", quote(s.Name))
+			c.errorf(p, "invalid_name", "", "the name %s of an MCP server may not hold \"__\", which ends it in the names of its tools", quoted(s.Name))
 		}
 		if seen[s.Name] && s.Name != "" {
-			c.errorf(p, "duplicate_name", "", "two MCP servers are named %s", quote(s.Name))
+			c.errorf(p, "duplicate_name", "", "two MCP servers are named %s", quoted(s.Name))
 		}
 		seen[s.Name] = true
 		switch {
@@ -143,7 +143,7 @@ func (c *checker) checkConversations() {
 			c.errorf(stepAt(i).key("conversation"), "shared_conversation",
 				"let one of them depend on the other",
 				"steps %s and %s of conversation %s are in one layer, so their order is not settled",
-				quote(c.ids[j]), quote(c.ids[i]), quote(name))
+				c.name(j), c.name(i), quoted(name))
 			continue
 		}
 		first[turn{name, layer}] = i

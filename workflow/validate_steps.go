@@ -33,7 +33,7 @@ func (c *checker) checkIDs() {
 			continue
 		}
 		if j, taken := first[id]; taken {
-			c.errorf(p, "duplicate_id", "give each step an id of its own", "step id %s is already that of %s", quote(id), stepAt(j))
+			c.errorf(p, "duplicate_id", "give each step an id of its own", "step id %s is already that of %s", quoted(id), stepAt(j))
 			continue
 		}
 		first[id] = i
@@ -47,7 +47,7 @@ func (c *checker) checkIDs() {
 		if c.def.Steps[i].Type == Subworkflow && c.def.Steps[j].Type == Subworkflow {
 			say = c.errorf
 		}
-		say(p, "id_case", "rename one of them", "step ids %s and %s differ only in case", quote(c.ids[j]), quote(id))
+		say(p, "id_case", "rename one of them", "step ids %s and %s differ only in case", quoted(c.ids[j]), quoted(id))
 	}
 }
 
@@ -57,37 +57,38 @@ func idFault(id string) string {
 	case id == "":
 		return "id is required"
 	case len(id) > maxIDLength:
-		return fmt.Sprintf("step id %s is longer than %d characters", quote(id), maxIDLength)
+		return fmt.Sprintf("step id %s is longer than %d characters", quoted(id), maxIDLength)
 	case !isLetter(id[0]):
-		return fmt.Sprintf("step id %s must begin with a letter or \"_\"", quote(id))
+		return fmt.Sprintf("step id %s must begin with a letter or \"_\"", quoted(id))
 	case !isWord(id):
-		return fmt.Sprintf("step id %s may hold only letters, digits, \"_\" and \"-\"", quote(id))
+		return fmt.Sprintf("step id %s may hold only letters, digits, \"_\" and \"-\"", quoted(id))
 	}
 	return ""
 }
 
 func (c *checker) checkStep(i int, s *Step) {
 	p := stepAt(i)
-	c.checkDependsOn(p, s)
+	c.checkDependsOn(p, i, s)
 	c.checkOutput(p, s.Output)
 	c.checkSeconds(p, "timeout", s.Timeout)
 	c.checkRetry(p.key("retry"), &s.Retry)
 	c.checkEffect(p, s)
-	c.checkFields(p, s)
+	c.checkFields(p, i, s)
 }
 
-func (c *checker) checkDependsOn(p place, s *Step) {
+func (c *checker) checkDependsOn(p place, i int, s *Step) {
+	list := p.key("depends_on")
 	for k, dep := range s.DependsOn {
 		_, known := c.graph.Index(dep)
 		switch {
 		case dep == s.ID && dep != "":
-			c.errorf(p.key("depends_on").item(k), "self_dependency", "take it out", "step %s depends on itself", quote(s.ID))
+			c.errorf(list.item(k), "self_dependency", "take it out", "step %s depends on itself", c.name(i))
 		case !known || dep == "":
-			c.errorf(p.key("depends_on").item(k), "unknown_dependency", c.didYouMean(dep, c.ids), "no step has the id %s", quote(dep))
+			c.errorf(list.item(k), "unknown_dependency", c.didYouMean(dep, c.ids), "no step has the id %s", quoted(dep))
 		}
 	}
 	if len(s.DependsOn) > 1 {
-		c.checkRepeated(p.key("depends_on"), s.DependsOn)
+		c.checkRepeated(list, s.DependsOn)
 	}
 }
 
@@ -95,7 +96,7 @@ func (c *checker) checkRepeated(p place, deps []string) {
 	seen := make(map[string]int, len(deps))
 	for k, dep := range deps {
 		if j, twice := seen[dep]; twice {
-			c.errorf(p.item(k), "duplicate_dependency", "take it out", "%s is already listed as %s", quote(dep), p.item(j))
+			c.errorf(p.item(k), "duplicate_dependency", "take it out", "%s is already listed as %s", quoted(dep), p.item(j))
 			continue
 		}
 		seen[dep] = k
@@ -107,28 +108,40 @@ func (c *checker) checkOutput(p place, output string) {
 	if output == "" {
 		return
 	}
-	names := strings.SplitN(output, ".", maxOutputNames+1)
-	if len(names) > maxOutputNames {
-		c.errorf(p.key("output"), "invalid_output", "", "output has more than %d names", maxOutputNames)
+	if why := KeyFault(output); why != "" {
+		c.errorf(p.key("output"), "invalid_output", "", "output %s %s", quoted(output), why)
 		return
 	}
-	for _, name := range names {
-		if why := nameFault(name); why != "" {
-			c.errorf(p.key("output"), "invalid_output", "", "output %s %s", quote(output), why)
+	for name := range strings.SplitSeq(output, ".") {
+		if name[0] == '_' {
+			c.errorf(p.key("output"), "invalid_output", "",
+				"output %s has a name that starts with \"_\", which templates and expressions refuse", quoted(output))
 			return
 		}
 	}
 }
 
-// nameFault says why a name can't be a part of an output key, "" for nothing.
+// KeyFault says what is wrong with a dotted key of the state, such as user.name,
+// that something writes to; "" for nothing. The words go on after the key:
+// `has an empty name in it`.
+func KeyFault(key string) string {
+	if strings.Count(key, ".") >= maxOutputNames {
+		return fmt.Sprintf("has more than %d names", maxOutputNames)
+	}
+	for name := range strings.SplitSeq(key, ".") {
+		if why := nameFault(name); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
 func nameFault(name string) string {
 	switch {
 	case name == "":
 		return "has an empty name in it"
-	case name[0] == '_':
-		return "has a name that starts with \"_\", which templates and expressions refuse"
 	case strings.ContainsAny(name, "[]{}"):
-		return "may not hold brackets or braces: output names a key, and items of a list can't be written"
+		return "may not hold brackets or braces: it names a key, and items of a list can't be written"
 	case strings.TrimSpace(name) != name:
 		return "has a name that starts or ends with a space"
 	case strings.ContainsFunc(name, unicode.IsControl):
@@ -170,10 +183,10 @@ func (c *checker) checkCycles() {
 	}
 }
 
-func (c *checker) checkFields(p place, s *Step) {
+func (c *checker) checkFields(p place, i int, s *Step) {
 	for _, t := range fieldsSet(s) {
 		if t != s.Type {
-			c.errorf(p, "wrong_fields", "", "step %s of type %s has the fields of type %s", quote(s.ID), quote(string(s.Type)), quote(string(t)))
+			c.errorf(p, "wrong_fields", "", "step %s of type %s has the fields of type %s", c.name(i), quoted(s.Type), quoted(t))
 		}
 	}
 	switch s.Type {
@@ -184,9 +197,9 @@ func (c *checker) checkFields(p place, s *Step) {
 	case AgentStep:
 		c.checkAgentStep(p, orZero(s.Agent))
 	case ToolStep:
-		c.checkTool(p, s.ID, orZero(s.Tool))
+		c.checkTool(p, i, orZero(s.Tool))
 	case Router:
-		c.checkRouter(p, s.ID, orZero(s.Router))
+		c.checkRouter(p, i, orZero(s.Router))
 	case Subworkflow:
 		c.checkSubworkflow(p, orZero(s.Subworkflow))
 	case ApprovalGate:
@@ -255,19 +268,19 @@ func (c *checker) checkAgentStep(p place, f *AgentFields) {
 	for k := range c.def.Agents {
 		names[k] = c.def.Agents[k].Name
 	}
-	c.errorf(p.key("agent"), "unknown_agent", c.didYouMean(f.Agent, names), "agents has no entry %s", quote(f.Agent))
+	c.errorf(p.key("agent"), "unknown_agent", c.didYouMean(f.Agent, names), "agents has no entry %s", quoted(f.Agent))
 }
 
-func (c *checker) checkTool(p place, id string, f *ToolFields) {
+func (c *checker) checkTool(p place, i int, f *ToolFields) {
 	if f.ToolName == "" {
-		c.warnf(p.key("tool_name"), "no_tool_name", "name the tool to run", "step %s has no tool_name and fails when it runs", quote(id))
+		c.warnf(p.key("tool_name"), "no_tool_name", "name the tool to run", "step %s has no tool_name and fails when it runs", c.name(i))
 	}
 	c.checkValues(p.key("tool_args"), f.ToolArgs)
 }
 
-func (c *checker) checkRouter(p place, id string, f *RouterFields) {
+func (c *checker) checkRouter(p place, i int, f *RouterFields) {
 	if len(f.Conditions) == 0 && f.Default == "" {
-		c.errorf(p, "empty_router", "give it conditions, a default or both", "router %s has neither conditions nor a default", quote(id))
+		c.errorf(p, "empty_router", "give it conditions, a default or both", "router %s has neither conditions nor a default", c.name(i))
 	}
 	for k := range f.Conditions {
 		at := p.key("conditions").item(k)
@@ -283,7 +296,7 @@ func (c *checker) checkTarget(p place, target string) {
 		return
 	}
 	if _, known := c.graph.Index(target); !known {
-		c.errorf(p, "unknown_target", c.didYouMean(target, c.ids), "no step has the id %s", quote(target))
+		c.errorf(p, "unknown_target", c.didYouMean(target, c.ids), "no step has the id %s", quoted(target))
 	}
 }
 
@@ -312,7 +325,7 @@ func (c *checker) checkApproval(p place, f *ApprovalFields) {
 func (c *checker) checkEmbed(p place, f *EmbedFields) {
 	c.checkRequired(p, "inputs", f.Inputs)
 	if f.Inputs != "" && !isStatePath(f.Inputs) {
-		c.errorf(p.key("inputs"), "invalid_inputs", "", "inputs is %s; it must be a state path without indexes, such as state.documents", quote(f.Inputs))
+		c.errorf(p.key("inputs"), "invalid_inputs", "", "inputs is %s; it must be a state path without indexes, such as state.documents", quoted(f.Inputs))
 	}
 	if f.Dimensions != nil {
 		c.checkInt(p, "dimensions", *f.Dimensions, 1, math.MaxInt32)
@@ -331,7 +344,7 @@ func isStatePath(s string) bool {
 		return false
 	}
 	for name := range strings.SplitSeq(path, ".") {
-		if nameFault(name) != "" {
+		if nameFault(name) != "" || name[0] == '_' {
 			return false
 		}
 	}

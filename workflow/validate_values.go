@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strconv"
 
 	"github.com/agentloom/agentloom/value"
 )
@@ -12,6 +13,8 @@ import (
 const (
 	// maxSeconds bounds every timeout, so that it fits a time.Duration: 31 years.
 	maxSeconds = 1e9
+	// maxLatencyMS bounds the wait of the mock provider, as it does itself: a day.
+	maxLatencyMS = 24 * 60 * 60 * 1000
 	// maxCount bounds numbers of retries and of loop turns: more is a mistake.
 	maxCount = 1000
 	// unbounded is for whole numbers without an upper limit of their own.
@@ -36,10 +39,21 @@ func (c *checker) checkFloat(p place, key string, v, least, most float64) {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		c.errorf(p.key(key), "out_of_range", "", "%s is %v; it must be a finite number", key, v)
 	case math.IsInf(most, 0):
-		c.errorf(p.key(key), "out_of_range", "", "%s is %v; it must be at least %v", key, v, least)
+		c.errorf(p.key(key), "out_of_range", "", "%s is %v; it must be at least %v", key, numeral(v), numeral(least))
 	default:
-		c.errorf(p.key(key), "out_of_range", "", "%s is %v; it must be from %v to %v", key, v, least, most)
+		c.errorf(p.key(key), "out_of_range", "", "%s is %v; it must be from %v to %v", key, numeral(v), numeral(least), numeral(most))
 	}
+}
+
+// numeral is a number in a message: all its digits, unless they are many.
+type numeral float64
+
+func (n numeral) String() string {
+	format := byte('f')
+	if size := math.Abs(float64(n)); size >= 1e15 || size < 1e-6 && size > 0 {
+		format = 'g'
+	}
+	return strconv.FormatFloat(float64(n), format, -1, 64)
 }
 
 // checkAbove wants 0 < v, finite.
@@ -49,7 +63,7 @@ func (c *checker) checkAbove(p place, key string, v float64) {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		c.errorf(p.key(key), "out_of_range", "", "%s is %v; it must be a finite number", key, v)
 	default:
-		c.errorf(p.key(key), "out_of_range", "", "%s is %v; it must be above 0", key, v)
+		c.errorf(p.key(key), "out_of_range", "", "%s is %v; it must be above 0", key, numeral(v))
 	}
 }
 
@@ -58,7 +72,7 @@ func (c *checker) checkSeconds(p place, key string, v *float64) {
 	switch {
 	case v == nil:
 	case *v > maxSeconds && !math.IsInf(*v, 0):
-		c.errorf(p.key(key), "out_of_range", "leave it out for no limit", "%s is %v seconds; it must be at most %v", key, *v, maxSeconds)
+		c.errorf(p.key(key), "out_of_range", "leave it out for no limit", "%s is %v seconds; it must be at most %v", key, numeral(*v), numeral(maxSeconds))
 	default:
 		c.checkAbove(p, key, *v)
 	}
@@ -71,7 +85,7 @@ func (c *checker) checkWord(p place, key, v string, allowed ...string) {
 			return
 		}
 	}
-	c.errorf(p.key(key), "unknown_value", c.didYouMean(v, allowed), "%s is %s; it must be %s", key, quote(v), oneOf(allowed))
+	c.errorf(p.key(key), "unknown_value", c.didYouMean(v, allowed), "%s is %s; it must be %s", key, quoted(v), oneOf(allowed))
 }
 
 // checkOptionalWord is checkWord where "" means that the key is not set.
@@ -95,9 +109,9 @@ func (c *checker) checkName(p place, what, v string) bool {
 	case v == "":
 		c.errorf(p, "invalid_name", "", "the name of %s is empty", what)
 	case len(v) > 64:
-		c.errorf(p, "invalid_name", "", "the name %s of %s is longer than 64 characters", quote(v), what)
+		c.errorf(p, "invalid_name", "", "the name %s of %s is longer than 64 characters", quoted(v), what)
 	case !isWord(v):
-		c.errorf(p, "invalid_name", "", "the name %s of %s may hold only letters, digits, \"_\" and \"-\"", quote(v), what)
+		c.errorf(p, "invalid_name", "", "the name %s of %s may hold only letters, digits, \"_\" and \"-\"", quoted(v), what)
 	default:
 		return true
 	}

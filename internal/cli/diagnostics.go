@@ -35,54 +35,83 @@ func diagnosticsText(l *loaded, st style) string {
 // characters on each side.
 const excerptWidth = 60
 
-// sourceLines finds lines of a file. Diagnostics come in file order, so it goes
-// on from the line it found last.
+// sourceLines finds places in a file. Diagnostics come in file order, so it
+// goes on from the place it found last: a file can be one line of 10 MiB with a
+// thousand mistakes.
 type sourceLines struct {
-	src    []byte
-	number int // of the line that starts at offset; 0 before the first use
-	offset int
+	src        []byte
+	number     int // of the line; 0 before the first use
+	start, end int // the line's offsets
+	column, at int // a place in it, and that place's offset
 }
 
 // excerpt returns a line, made printable and cut around a column, and where in
 // it the column is.
 func (s *sourceLines) excerpt(number, column int) (text string, caret int, ok bool) {
-	raw, ok := s.line(number)
-	if !ok || column < 1 || !utf8.Valid(raw) {
+	if column < 1 || !s.seek(number, column) {
 		return "", 0, false
 	}
-	runes := []rune(string(raw))
-	at := min(column-1, len(runes))
-	from, to := max(0, at-excerptWidth), min(len(runes), at+excerptWidth)
-	head, tail := tabless(runes[from:at]), tabless(runes[at:to])
-	if from > 0 {
+	from, to := s.at, s.at
+	for n := 0; n < excerptWidth && from > s.start; n++ {
+		_, size := utf8.DecodeLastRune(s.src[s.start:from])
+		from -= size
+	}
+	for n := 0; n < excerptWidth && to < s.end; n++ {
+		_, size := utf8.DecodeRune(s.src[to:s.end])
+		to += size
+	}
+	if !utf8.Valid(s.src[from:to]) {
+		return "", 0, false
+	}
+	head, tail := tabless(s.src[from:s.at]), tabless(s.src[s.at:to])
+	if from > s.start {
 		head = "…" + head
 	}
-	if to < len(runes) {
+	if to < s.end {
 		tail += "…"
 	}
 	return head + tail, displayWidth(head), true
 }
 
-func (s *sourceLines) line(number int) ([]byte, bool) {
+// seek goes to a place, or to the end of its line where that is shorter.
+func (s *sourceLines) seek(number, column int) bool {
 	if number < 1 || len(s.src) == 0 {
-		return nil, false
+		return false
 	}
 	if s.number == 0 || number < s.number {
-		s.number, s.offset = 1, 0
+		s.enter(1, 0)
 	}
 	for s.number < number {
-		i := bytes.IndexByte(s.src[s.offset:], '\n')
+		i := bytes.IndexByte(s.src[s.end:], '\n')
 		if i < 0 {
-			return nil, false
+			return false
 		}
-		s.number, s.offset = s.number+1, s.offset+i+1
+		s.enter(s.number+1, s.end+i+1)
 	}
-	l, _, _ := bytes.Cut(s.src[s.offset:], []byte("\n"))
-	return bytes.TrimPrefix(bytes.TrimSuffix(l, []byte("\r")), []byte("\ufeff")), true
+	if column < s.column {
+		s.column, s.at = 1, s.start
+	}
+	for ; s.column < column && s.at < s.end; s.column++ {
+		_, size := utf8.DecodeRune(s.src[s.at:s.end])
+		s.at += size
+	}
+	return true
+}
+
+// enter makes the line at an offset the current one, without what is no text of
+// it: a byte order mark, and the carriage return of its end.
+func (s *sourceLines) enter(number, start int) {
+	line, _, _ := bytes.Cut(s.src[start:], []byte("\n"))
+	end := start + len(bytes.TrimSuffix(line, []byte("\r")))
+	if bytes.HasPrefix(line, []byte("\ufeff")) {
+		start += len("\ufeff")
+	}
+	s.number, s.start, s.end = number, start, end
+	s.column, s.at = 1, start
 }
 
 // tabless makes characters printable, a tab as one space so that the caret
 // stands right.
-func tabless(rs []rune) string {
-	return line(strings.ReplaceAll(string(rs), "\t", " "))
+func tabless(text []byte) string {
+	return line(strings.ReplaceAll(string(text), "\t", " "))
 }

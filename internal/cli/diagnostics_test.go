@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -40,6 +42,21 @@ func TestCaretStandsUnderThePlace(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestExcerptsOfOneHugeLine(t *testing.T) {
+	l := &loaded{name: "f", src: bytes.Repeat([]byte("é, "), 2<<20)}
+	for i := range 1000 {
+		l.diagnostics = append(l.diagnostics, workflow.Diagnostic{Severity: workflow.SeverityError, Message: "bad", File: "f", Line: 1, Column: 1 + 6000*i})
+	}
+	start := time.Now()
+	text := diagnosticsText(l, style{})
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("%v", took)
+	}
+	if n := strings.Count(text, "…é, "); n != 999 {
+		t.Errorf("%d excerpts", n)
 	}
 }
 

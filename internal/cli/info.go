@@ -44,7 +44,11 @@ type effective struct {
 // infoVariables are the variables worth naming when they are set. Those with
 // the prefix AGENTLOOM_ are added.
 func infoVariables() []string {
-	return []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "NO_COLOR"}
+	names := []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "NO_COLOR"}
+	for _, v := range vendors() {
+		names = append(append(names, v.keyVars...), v.baseVars...)
+	}
+	return names
 }
 
 func runInfo(p *program, asJSON bool) error {
@@ -60,7 +64,7 @@ func runInfo(p *program, asJSON bool) error {
 		Dotenv:      set.env.file,
 		Variables:   set.variablesSet(),
 		Settings:    set.effective(),
-		Providers: append(vendorInfo(set.env),
+		Providers: append(vendorInfo(set),
 			providerInfo{Name: mockName, Ready: true, Note: "canned responses, offline"}),
 	}
 	if asJSON {

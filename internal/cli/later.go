@@ -10,7 +10,7 @@ import (
 func laterVerbs() []*cobra.Command {
 	var out []*cobra.Command
 	for _, name := range []string{
-		"resume", "runs", "history", "replay", "callback-server", "agent", "visualize", "schema", "worker",
+		"resume", "runs", "history", "callback-server", "agent", "visualize", "schema", "worker",
 	} {
 		out = append(out, &cobra.Command{
 			Use:                name,
@@ -26,7 +26,7 @@ func laterVerbs() []*cobra.Command {
 
 // laterRunFlags are the flags of run that this version knows by name only.
 func laterRunFlags() []string {
-	return []string{"budget", "stream", "checkpoint", "checkpoint-dir", "store", "record", "record-tools", "temporal"}
+	return []string{"checkpoint", "checkpoint-dir", "store", "temporal"}
 }
 
 // addLaterFlags defines flags that only refuseLaterFlags looks at. Each takes

@@ -21,7 +21,7 @@ type loaded struct {
 
 // load reads and checks a workflow file, or stdin for "-". What goes wrong is
 // in the diagnostics.
-func (p *program) load(name string) *loaded {
+func (p *program) load(name string, opts wfyaml.Options) *loaded {
 	l := &loaded{name: name}
 	var err error
 	if name == "-" {
@@ -38,7 +38,7 @@ func (p *program) load(name string) *loaded {
 		l.diagnostics = workflow.Diagnostics{unreadable(l.name, err)}
 		return l
 	}
-	l.def, l.diagnostics = wfyaml.Load(l.name, l.src)
+	l.def, l.diagnostics = wfyaml.LoadWith(l.name, l.src, opts)
 	return l
 }
 

@@ -39,9 +39,15 @@ type Process struct {
 // exits then.
 func Main(ctx context.Context, proc Process) int {
 	p := &program{Process: proc, out: styleFor(proc.Stdout, proc.Environ), err: styleFor(proc.Stderr, proc.Environ)}
+	out := &checkedWriter{w: proc.Stdout}
+	p.Stdout = out
+	p.Stderr = &lockedWriter{w: proc.Stderr} // the log, and warnings from other goroutines
 	root := newRoot(p)
 	root.SetArgs(p.Args)
 	err := root.ExecuteContext(ctx)
+	if err == nil && out.err != nil { // of help, which ignores it
+		err = failed("writing: %w", out.err)
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -53,6 +59,20 @@ func Main(ctx context.Context, proc Process) int {
 		p.reportFailure(f)
 	}
 	return f.code
+}
+
+// checkedWriter remembers the first error of writing.
+type checkedWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checkedWriter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	return n, err
 }
 
 // program is the state that all verbs share.

@@ -28,7 +28,7 @@ type providerInfo struct {
 // providers returns the providers that one run may use: the mock one and the
 // vendors' whose keys are set, or, for an offline run, the mock one alone under
 // every name the workflow uses, so that no call can leave.
-func (p *program) providers(def *workflow.Definition, env environment, c choice) ([]gateway.Entry, error) {
+func (p *program) providers(def *workflow.Definition, set settings, c choice) ([]gateway.Entry, error) {
 	canned, err := p.mockProvider(def, c)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (p *program) providers(def *workflow.Definition, env environment, c choice)
 		}
 		return entries, nil
 	}
-	vendors, err := vendorEntries(env)
+	vendors, err := vendorEntries(set)
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +60,7 @@ func (p *program) mockProvider(def *workflow.Definition, c choice) (*mock.Provid
 		File:         c.responses,
 		LatencyModel: def.Config.LatencyModel,
 		LatencyMS:    def.Config.LatencyMS,
+		Strict:       c.replay,
 	}
 	code := exitFailed
 	if c.offline {
@@ -103,14 +104,25 @@ type standIn struct {
 
 func (s standIn) Name() string { return s.name }
 
-// stepProviders returns the providers that steps name themselves, sorted.
+// stepProviders returns the providers that steps and agents name themselves,
+// sorted.
 func stepProviders(def *workflow.Definition) []string {
 	var names []string
 	for i := range def.Steps {
-		if s := def.Steps[i].LLM; s != nil && s.Provider != "" {
-			names = append(names, s.Provider)
+		s := &def.Steps[i]
+		switch {
+		case s.LLM != nil:
+			names = append(names, s.LLM.Provider)
+		case s.Agent != nil:
+			names = append(names, s.Agent.Provider)
+		case s.Embed != nil:
+			names = append(names, s.Embed.Provider)
 		}
 	}
+	for _, a := range def.Agents {
+		names = append(names, a.Provider)
+	}
 	slices.Sort(names)
-	return slices.Compact(names)
+	names = slices.Compact(names)
+	return slices.DeleteFunc(names, func(n string) bool { return n == "" })
 }

@@ -5,50 +5,55 @@ package cli
 import (
 	"net/http"
 
-	"github.com/agentloom/agentloom/model/gateway"
+	"github.com/agentloom/agentloom/model"
+	"github.com/agentloom/agentloom/model/anthropic"
+	"github.com/agentloom/agentloom/model/google"
+	"github.com/agentloom/agentloom/model/ollama"
 	"github.com/agentloom/agentloom/model/openai"
 )
 
 // vendorsBuiltIn says whether the vendors' SDKs are part of this program.
 const vendorsBuiltIn = true
 
-// vendorEntries returns the vendors' providers that the environment sets up.
-// OpenAI's own service needs a key; another one, under OPENAI_BASE_URL, may
-// need none.
-func vendorEntries(env environment) ([]gateway.Entry, error) {
-	if env.vars["OPENAI_API_KEY"] == "" && env.vars["OPENAI_BASE_URL"] == "" {
-		return nil, nil
+// vendors returns the services that are built in, in the order of their help.
+func vendors() []vendor {
+	return []vendor{
+		{
+			name: "openai", keyVars: []string{"OPENAI_API_KEY"}, baseVars: []string{"OPENAI_BASE_URL"}, baseAlone: true,
+			missing: "set OPENAI_API_KEY, or OPENAI_BASE_URL for a service that needs no key",
+			connect: func(s access) (model.Provider, bool, error) {
+				p, err := openai.New(openai.Config{
+					Name: s.name, APIKey: s.key, BaseURL: s.base, KeyVar: s.keyVar, BaseVar: s.baseVar, Proxy: http.ProxyFromEnvironment,
+				})
+				if err != nil {
+					return nil, false, err
+				}
+				return p, p.TakesAnyModel(), nil
+			},
+		},
+		{
+			name: "anthropic", keyVars: []string{"ANTHROPIC_API_KEY"}, baseVars: []string{"ANTHROPIC_BASE_URL"},
+			missing: "set ANTHROPIC_API_KEY",
+			connect: func(s access) (model.Provider, bool, error) {
+				p, err := anthropic.New(anthropic.Config{APIKey: s.key, BaseURL: s.base, Proxy: http.ProxyFromEnvironment})
+				return p, false, err
+			},
+		},
+		{
+			name: "google", keyVars: []string{"GOOGLE_API_KEY", "GEMINI_API_KEY"}, baseVars: []string{"GOOGLE_BASE_URL"},
+			missing: "set GOOGLE_API_KEY or GEMINI_API_KEY",
+			connect: func(s access) (model.Provider, bool, error) {
+				p, err := google.New(google.Config{APIKey: s.key, BaseURL: s.base, KeyVar: s.keyVar, BaseVar: s.baseVar, Proxy: http.ProxyFromEnvironment})
+				return p, false, err
+			},
+		},
+		{
+			name: "ollama", keyVars: []string{"OLLAMA_API_KEY"}, baseVars: []string{"OLLAMA_BASE_URL", "OLLAMA_HOST"},
+			baseAlone: true, always: true,
+			connect: func(s access) (model.Provider, bool, error) {
+				p, err := ollama.New(ollama.Config{APIKey: s.key, BaseURL: s.base, BaseVar: s.baseVar, Proxy: http.ProxyFromEnvironment})
+				return p, true, err
+			},
+		},
 	}
-	p, err := newOpenAI(env)
-	if err != nil {
-		return nil, &failure{exitUsage, err}
-	}
-	return []gateway.Entry{{Provider: p, AnyModel: p.TakesAnyModel()}}, nil
-}
-
-func newOpenAI(env environment) (*openai.Provider, error) {
-	return openai.New(openai.Config{
-		APIKey:  env.vars["OPENAI_API_KEY"],
-		BaseURL: env.vars["OPENAI_BASE_URL"],
-		Proxy:   http.ProxyFromEnvironment,
-	})
-}
-
-// vendorInfo says which vendors' providers are set up, and what the others
-// miss.
-func vendorInfo(env environment) []providerInfo {
-	info := providerInfo{Name: "openai"}
-	entries, err := vendorEntries(env)
-	switch {
-	case err != nil:
-		info.Note = err.Error()
-	case len(entries) == 0:
-		info.Note = "set OPENAI_API_KEY, or OPENAI_BASE_URL for a service that needs no key"
-	default:
-		info.Ready = true
-		if entries[0].AnyModel {
-			info.Note = "calls go to OPENAI_BASE_URL"
-		}
-	}
-	return []providerInfo{info}
 }

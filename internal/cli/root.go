@@ -29,6 +29,7 @@ flags, arguments or settings; 130 interrupted.`,
 	})
 	root.AddCommand(
 		newRun(p),
+		newReplay(p),
 		newValidate(p),
 		newTools(p),
 		newInfo(p),

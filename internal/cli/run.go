@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"math"
+	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/agentloom/agentloom"
 	"github.com/agentloom/agentloom/event"
-	"github.com/agentloom/agentloom/value"
 	"github.com/agentloom/agentloom/workflow"
 	"github.com/agentloom/agentloom/workflow/wfyaml"
 )
@@ -22,6 +24,11 @@ type runOptions struct {
 	runID         string
 	json          bool
 	lite          bool
+	stream        bool
+	budget        string // US dollars; "": none
+	record        string
+	recordTools   bool
+	replay        bool // mockResponses is a recording, tool calls included
 }
 
 func newRun(p *program) *cobra.Command {
@@ -55,17 +62,25 @@ second Ctrl-C leaves at once.
 		},
 	}
 	f := c.Flags()
-	f.VarP(stateFlag{list: &o.state}, "state", "s", "set a state key to a text (repeatable)")
-	f.Var(stateFlag{list: &o.state, json: true}, "state-json", "set a state key to a JSON value (repeatable)")
-	f.StringVar(&o.stateFile, "state-file", "", "state keys from a YAML or JSON `file`")
+	addStateFlags(f, &o)
 	f.StringVar(&o.provider, "provider", "", "the provider of steps that name none, instead of the file's")
 	f.StringVar(&o.model, "model", "", "the model of steps that name none, instead of the file's")
 	f.StringVar(&o.mockResponses, "mock-responses", "", "answer every model call from a `file` of canned responses, offline")
 	f.StringVar(&o.runID, "run-id", "", "the run's `id` (default: a random one)")
 	f.BoolVar(&o.json, "json", false, "print the result as one JSON document")
 	f.BoolVar(&o.lite, "lite", false, "no telemetry and no history")
+	f.StringVar(&o.budget, "budget", "", "stop before the run's model calls cost more than these `dollars`")
+	f.BoolVar(&o.stream, "stream", false, "print answers as they come")
+	f.StringVar(&o.record, "record", "", "keep every model answer in a `file`, for replay")
+	f.BoolVar(&o.recordTools, "record-tools", false, "keep the results of models' tool calls there too")
 	addLaterFlags(f)
 	return c
+}
+
+func addStateFlags(f *pflag.FlagSet, o *runOptions) {
+	f.VarP(stateFlag{list: &o.state}, "state", "s", "set a state key to a text (repeatable)")
+	f.Var(stateFlag{list: &o.state, json: true}, "state-json", "set a state key to a JSON value (repeatable)")
+	f.StringVar(&o.stateFile, "state-file", "", "state keys from a YAML or JSON `file`")
 }
 
 // runRun runs a workflow and prints its result.
@@ -74,7 +89,7 @@ func runRun(ctx context.Context, p *program, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	l := p.load(o.file)
+	l := p.load(o.file, wfyaml.Options{Defaults: set.defaults()})
 	p.say("%s", diagnosticsText(l, p.err))
 	if err := l.diagnostics.Err(); err != nil {
 		return p.notLoaded(o, l, err)
@@ -83,25 +98,56 @@ func runRun(ctx context.Context, p *program, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	choice, err := chooseProvider(l, o, set)
+	opts := agentloom.RunOptions{RunID: o.runID, State: own}
+	if err := spending(&opts, o, set); err != nil {
+		return err
+	}
+	choice := chooseProvider(l.def, o, set)
+	opts.Provider, opts.Model = choice.provider, choice.model
+	rec, err := p.recording(o, set, choice)
 	if err != nil {
 		return err
 	}
-	engine, err := p.newEngine(l.def, set, choice)
+	engine, err := p.newEngine(l.def, o, set, choice, rec)
 	if err != nil {
 		return err
 	}
-	return p.drive(ctx, engine, l.def, o, agentloom.RunOptions{
-		RunID:    o.runID,
-		State:    own,
-		Provider: choice.provider,
-		Model:    choice.model,
-	})
+	err = p.drive(ctx, engine, l.def, o, opts)
+	if rec != nil {
+		if incomplete := rec.Flush(); incomplete != nil && err == nil {
+			return failed("the run ended well, but its recording is not complete: %w", incomplete)
+		}
+	}
+	return err
+}
+
+// spending reads the settings that say what the run may cost and whether its
+// answers are streamed.
+func spending(opts *agentloom.RunOptions, o runOptions, set settings) error {
+	if text := firstSet(o.budget, set.variable(settingBudget)); text != "" {
+		usd, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(usd >= 0) || math.IsInf(usd, 0) {
+			return usage("the budget %q is no amount: write US dollars such as 0.50", text)
+		}
+		opts.BudgetUSD = &usd
+	}
+	opts.Stream = o.stream
+	if text := set.variable(settingStream); text != "" && !o.stream {
+		yes, err := strconv.ParseBool(text)
+		if err != nil {
+			return usage("%s is %q; write true or false", set.env.origin("AGENTLOOM_STREAM"), text)
+		}
+		opts.Stream = yes
+	}
+	return nil
 }
 
 // checkRun checks what can be checked before the file is read, and returns the
 // settings.
 func (p *program) checkRun(o *runOptions) (settings, error) {
+	if o.mockResponses != "" && o.record != "" {
+		return settings{}, usage("--record keeps what services answer: with --mock-responses there is nothing to keep")
+	}
 	if o.mockResponses != "" && o.provider != "" && o.provider != mockName {
 		return settings{}, usage("--mock-responses answers every call itself: leave --provider %s out", o.provider)
 	}
@@ -146,10 +192,12 @@ type choice struct {
 	provider, model string // "": the workflow's own
 	responses       string // "": none
 	offline         bool   // every model call goes to the mock provider
+	replay          bool   // the responses are a recording
 }
 
-// chooseProvider applies the settings' order to one workflow.
-func chooseProvider(l *loaded, o runOptions, set settings) (choice, error) {
+// chooseProvider applies the settings' order to one workflow, whose config holds
+// what agentloom.yaml says already.
+func chooseProvider(def *workflow.Definition, o runOptions, set settings) choice {
 	c := choice{
 		provider: firstSet(o.provider, set.variable(settingProvider)),
 		model:    firstSet(o.model, set.variable(settingModel)),
@@ -159,37 +207,12 @@ func chooseProvider(l *loaded, o runOptions, set settings) (choice, error) {
 		c.responses = set.variable(settingMockResponses)
 	}
 	if c.responses != "" {
-		c.provider, c.offline = mockName, true
+		c.provider, c.offline, c.replay = mockName, true, o.replay
 	}
-	if len(set.keys) > 0 {
-		own, err := ownConfig(l)
-		if err != nil {
-			return choice{}, err
-		}
-		if _, says := own.Get("provider"); c.provider == "" && !says {
-			c.provider = set.fromFile(settingProvider)
-		}
-		if _, says := own.Get("model"); c.model == "" && !says {
-			c.model = set.fromFile(settingModel)
-		}
+	if c.responses == "" && usesMock(def, c) {
+		c.responses = def.Config.ResponsesFile
 	}
-	if c.responses == "" && usesMock(l.def, c) {
-		c.responses = l.def.Config.ResponsesFile
-	}
-	return c, nil
-}
-
-// ownConfig returns the config section as the file has it: the definition has
-// the defaults filled in.
-func ownConfig(l *loaded) (*value.Map, error) {
-	v, ds := wfyaml.DecodeValue(l.name, l.src)
-	if err := ds.Err(); err != nil {
-		return nil, &failure{exitFailed, err}
-	}
-	file, _ := v.(*value.Map)
-	config, _ := file.Get("config")
-	own, _ := config.(*value.Map)
-	return own, nil
+	return c
 }
 
 // usesMock reports whether any step's provider is the mock one.
@@ -212,23 +235,6 @@ func firstSet(texts ...string) string {
 		}
 	}
 	return ""
-}
-
-// newEngine wires providers and tools for one workflow.
-func (p *program) newEngine(def *workflow.Definition, set settings, c choice) (*agentloom.Engine, error) {
-	providers, err := p.providers(def, set.env, c)
-	if err != nil {
-		return nil, err
-	}
-	tools, err := p.tools(set.env)
-	if err != nil {
-		return nil, err
-	}
-	engine, err := agentloom.New(agentloom.Config{Providers: providers, Tools: tools})
-	if err != nil {
-		return nil, failed("%w", err)
-	}
-	return engine, nil
 }
 
 // drive runs the workflow while the log is written and signals are heard.

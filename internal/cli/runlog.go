@@ -17,19 +17,27 @@ type runLog struct {
 	st      style
 	started map[string]time.Time // of steps that run
 	types   map[string]string
+	stream  *streamText
 }
 
 func newRunLog(w io.Writer, st style) *runLog {
-	return &runLog{w: w, st: st, started: map[string]time.Time{}, types: map[string]string{}}
+	return &runLog{w: w, st: st, started: map[string]time.Time{}, types: map[string]string{}, stream: &streamText{w: w, st: st}}
 }
 
 // Observe writes the event's line. A log that can't be written stops nothing.
 func (l *runLog) Observe(e event.Event) {
+	if d, ok := e.Data.(event.TextDelta); ok {
+		l.stream.piece(e.Address, d.Text)
+		return
+	}
 	text := l.text(e)
 	if text == "" {
 		return
 	}
-	_, _ = fmt.Fprintf(l.w, "%s %s\n", l.st.dim(e.Time.Format("15:04:05")), text)
+	var b strings.Builder
+	l.stream.end(&b)
+	fmt.Fprintf(&b, "%s %s\n", l.st.dim(e.Time.Format("15:04:05")), text)
+	_, _ = io.WriteString(l.w, b.String())
 }
 
 // text returns the event's line without the time; "" for events that a person

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentloom/agentloom/model/gateway"
+	"github.com/agentloom/agentloom/workflow"
 	"github.com/agentloom/agentloom/workflow/wfyaml"
 )
 
@@ -27,6 +29,9 @@ const (
 	settingProvider = iota
 	settingModel
 	settingMockResponses
+	settingBudget
+	settingStream
+	settingRecord
 )
 
 // settingTable returns all settings; the constants above are indexes into it.
@@ -35,6 +40,9 @@ func settingTable() []setting {
 		{"provider", "AGENTLOOM_PROVIDER", "provider", "the provider of steps that name none"},
 		{"model", "AGENTLOOM_MODEL", "model", "the model of steps that name none"},
 		{"mock-responses", "AGENTLOOM_MOCK_RESPONSES", "", "canned responses; the run is offline"},
+		{"budget", "AGENTLOOM_BUDGET", "", "US dollars that the run may spend on model calls"},
+		{"stream", "AGENTLOOM_STREAM", "", "print answers as they come (true or false)"},
+		{"record", "AGENTLOOM_RECORD", "", "a file to record model calls to"},
 	}
 }
 
@@ -43,8 +51,8 @@ func settingTable() []setting {
 // going on without.
 func laterVariables() []string {
 	return []string{
-		"AGENTLOOM_BUDGET", "AGENTLOOM_CALLBACK_TOKEN", "AGENTLOOM_CHECKPOINT", "AGENTLOOM_CHECKPOINT_DIR",
-		"AGENTLOOM_RECORD", "AGENTLOOM_REDACT_STATE_KEYS", "AGENTLOOM_STORE", "AGENTLOOM_STREAM",
+		"AGENTLOOM_CALLBACK_TOKEN", "AGENTLOOM_CHECKPOINT", "AGENTLOOM_CHECKPOINT_DIR",
+		"AGENTLOOM_REDACT_STATE_KEYS", "AGENTLOOM_STORE",
 	}
 }
 
@@ -54,6 +62,10 @@ type settings struct {
 	env   environment
 	keys  map[string]string
 	files []string // the agentloom.yaml files that were read
+	// What agentloom.yaml says of providers and prices: entries of the working
+	// directory's file replace those of the user's, name by name.
+	providers []wfyaml.ProviderSettings
+	prices    map[string]gateway.Price
 }
 
 // variable returns what a setting's variable says; "" is not set.
@@ -61,6 +73,14 @@ func (s settings) variable(i int) string { return s.env.vars[settingTable()[i].v
 
 // fromFile returns what agentloom.yaml says of a setting; "" is not set.
 func (s settings) fromFile(i int) string { return s.keys[settingTable()[i].key] }
+
+// defaults returns the config of a workflow file that says nothing.
+func (s settings) defaults() workflow.Config {
+	c := workflow.DefaultConfig()
+	c.Provider = firstSet(s.fromFile(settingProvider), c.Provider)
+	c.Model = firstSet(s.fromFile(settingModel), c.Model)
+	return c
+}
 
 // settings reads .env, the environment and agentloom.yaml: that of the working
 // directory, then that of the user's configuration directory for keys the
@@ -76,7 +96,7 @@ func (p *program) settings() (settings, error) {
 		names = append(names, filepath.Join(dir, "agentloom", "agentloom.yaml"))
 	}
 	for _, name := range names {
-		keys, err := p.readSettings(name)
+		said, err := p.readSettings(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -84,13 +104,31 @@ func (p *program) settings() (settings, error) {
 			return settings{}, &failure{exitUsage, err}
 		}
 		s.files = append(s.files, name)
-		for k, v := range keys {
-			if _, set := s.keys[k]; !set {
-				s.keys[k] = v
-			}
-		}
+		s.add(said)
 	}
 	return s, nil
+}
+
+// add takes what a further agentloom.yaml says of what is open still.
+func (s *settings) add(said wfyaml.Settings) {
+	for key, v := range map[string]string{"provider": said.Provider, "model": said.Model} {
+		if _, set := s.keys[key]; !set && v != "" {
+			s.keys[key] = v
+		}
+	}
+	for _, e := range said.Providers {
+		if !slices.ContainsFunc(s.providers, func(o wfyaml.ProviderSettings) bool { return o.Name == e.Name }) {
+			s.providers = append(s.providers, e)
+		}
+	}
+	for name, price := range said.Prices {
+		if _, set := s.prices[name]; !set {
+			if s.prices == nil {
+				s.prices = map[string]gateway.Price{}
+			}
+			s.prices[name] = gateway.Price(price)
+		}
+	}
 }
 
 // unsupported returns an error for a variable that this version does not act
@@ -119,22 +157,16 @@ const maxSettings = 1 << 20
 // readSettings reads one agentloom.yaml. Its errors are those of a workflow
 // file: *workflow.InvalidError with every problem and its place, or
 // fs.ErrNotExist.
-func (p *program) readSettings(name string) (map[string]string, error) {
+func (p *program) readSettings(name string) (wfyaml.Settings, error) {
 	src, err := p.readFile(name, maxSettings)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+			return wfyaml.Settings{}, err
 		}
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return wfyaml.Settings{}, fmt.Errorf("%s: %w", name, err)
 	}
 	said, ds := wfyaml.LoadSettings(name, src)
-	keys := map[string]string{}
-	for key, v := range map[string]string{"provider": said.Provider, "model": said.Model} {
-		if v != "" {
-			keys[key] = v
-		}
-	}
-	return keys, ds.Err()
+	return said, ds.Err()
 }
 
 // settingHelp is the part of run's help that says where settings come from.

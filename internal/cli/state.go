@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/agentloom/agentloom/internal/state"
 	"github.com/agentloom/agentloom/value"
+	"github.com/agentloom/agentloom/workflow"
 	"github.com/agentloom/agentloom/workflow/wfyaml"
 )
 
@@ -47,10 +50,8 @@ func (a assignment) parse() (key string, v any, err error) {
 	if !ok {
 		return "", nil, usage("%s takes key=value; there is no = in it", flag)
 	}
-	for part := range strings.SplitSeq(key, ".") {
-		if part == "" {
-			return "", nil, usage("%s: %q is no key: write a name, or names joined by single dots", flag, key)
-		}
+	if why := workflow.KeyFault(key); why != "" {
+		return "", nil, usage("%s: %s is no key: it %s", flag, shortQuote(key), why)
 	}
 	if !a.json {
 		return key, text, nil
@@ -59,6 +60,15 @@ func (a assignment) parse() (key string, v any, err error) {
 		return "", nil, usage("--state-json: the value of %q is no JSON (text needs quotes; -s takes it without): %w", key, err)
 	}
 	return key, v, nil
+}
+
+// shortQuote quotes the start of a text.
+func shortQuote(s string) string {
+	const shown = 60
+	if len(s) > shown {
+		return fmt.Sprintf("%q…", strings.ToValidUTF8(s[:shown], ""))
+	}
+	return strconv.Quote(s)
 }
 
 // maxStateFile bounds --state-file, in bytes.

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentloom/agentloom/workflow"
+	"github.com/agentloom/agentloom/workflow/wfyaml"
 )
 
 type validateOptions struct {
@@ -54,7 +55,7 @@ func runValidate(p *program, o validateOptions) error {
 	out := make([]validatedFile, 0, len(o.files))
 	allValid := true
 	for _, name := range o.files {
-		l := p.load(name)
+		l := p.load(name, wfyaml.Options{})
 		if o.strict {
 			l.diagnostics = stricter(l.diagnostics)
 		}

@@ -171,6 +171,9 @@ func TestDepth(t *testing.T) {
 			t.Errorf("%.20s…: got %v, want %s", src, err, want)
 		}
 	}
+	if _, err := expr.Compile("1" + strings.Repeat(" ", 10*1024-1)); err != nil {
+		t.Errorf("10 KB of source: got %v", err)
+	}
 	if _, err := expr.Compile(strings.Repeat(" ", expr.MaxSource+1)); err == nil ||
 		!strings.HasPrefix(err.Error(), "SecurityError: the expression is 10241 bytes long") {
 		t.Errorf("too long a source: got %v", err)

@@ -13,21 +13,13 @@ import (
 
 // Graph is an immutable directed graph. Build one with New.
 type Graph struct {
-	ids     []string
-	index   map[string]int
-	deps    edges // to what a node depends on
-	outs    edges // to what depends on a node
-	order   []int // topological: dependencies first
-	layer   []int // from 0; -1 on and after a cycle
-	depth   int   // number of layers
-	unknown []Unknown
-}
-
-// Unknown is a dependency on an id that no node has.
-type Unknown struct {
-	Node     int // who depends
-	Position int // where in the node's list of dependencies
-	ID       string
+	ids   []string
+	index map[string]int
+	deps  edges // to what a node depends on
+	outs  edges // to what depends on a node
+	order []int // topological: dependencies first
+	layer []int // from 0; -1 on and after a cycle
+	depth int   // number of layers
 }
 
 // edges lists each node's neighbours, one after another in one slice.
@@ -41,7 +33,7 @@ func (e *edges) of(n int) []int { return e.list[e.start[n]:e.start[n+1]:e.start[
 // New builds the graph of nodes named ids, where node n depends on deps[n].
 // deps may be shorter than ids. Where two nodes have one id, the id means the
 // first of them. A dependency that is listed twice counts once; one that no
-// node has is left out and kept for Unknown.
+// node has is left out.
 func New(ids []string, deps [][]string) *Graph {
 	g := &Graph{ids: ids, index: make(map[string]int, len(ids))}
 	for n, id := range ids {
@@ -61,13 +53,9 @@ func (g *Graph) link(deps [][]string) {
 	seenBy := make([]int, n) // node + 1 that last listed this one
 	for from := range n {
 		if from < len(deps) {
-			for pos, id := range deps[from] {
+			for _, id := range deps[from] {
 				to, ok := g.index[id]
-				if !ok {
-					g.unknown = append(g.unknown, Unknown{from, pos, id})
-					continue
-				}
-				if seenBy[to] == from+1 {
+				if !ok || seenBy[to] == from+1 {
 					continue
 				}
 				seenBy[to] = from + 1
@@ -147,9 +135,6 @@ func (g *Graph) DependsOn(n, dep int) bool {
 	_, found := slices.BinarySearch(g.outs.of(dep), n)
 	return found
 }
-
-// Unknown returns the dependencies on ids that no node has, in node order.
-func (g *Graph) Unknown() []Unknown { return g.unknown }
 
 // Acyclic reports whether the graph has no cycle.
 func (g *Graph) Acyclic() bool { return len(g.order) == len(g.ids) }

@@ -94,6 +94,12 @@ func (d *driver) finishAttempt(r *result) {
 		return // abandoned before
 	}
 	d.release(r.id, a)
+	// Before the attempt's own end, which may be the run's last input.
+	if d.cfg.Broke != nil {
+		if reason := d.cfg.Broke(); reason != "" {
+			d.apply(scheduler.OverBudget{Reason: reason})
+		}
+	}
 	err := r.err
 	if err == nil {
 		err = d.write(r)
@@ -117,6 +123,9 @@ func (d *driver) write(r *result) error {
 	}
 	if r.outcome.HasResult {
 		next = next.WithStep(def.ID, state.StepResult{Output: r.outcome.Result, Status: string(event.Success)})
+	}
+	if c := r.outcome.Conversation; c != nil {
+		next = next.WithConversation(c.Name, c.Messages)
 	}
 	d.state = next
 	return nil

@@ -29,6 +29,9 @@ type Config struct {
 	Now        func() time.Time  // default time.Now
 	Jitter     func() float64    // in [0, 1), required
 	Grace      time.Duration     // default DefaultGrace
+	// Broke says why the run can't pay for anything more, "" while it can;
+	// asked when an attempt has ended. Nil: money is no matter.
+	Broke func() string
 }
 
 // Ending is how a run ended.

@@ -32,17 +32,32 @@ type Sent struct {
 	Messages    []model.Message
 	Temperature *float64
 	MaxTokens   *int64
+
+	Stream     bool // the answer is to come as a stream
+	Tools      []Tool
+	ToolChoice *model.ToolChoice
+	Schema     any    // the JSON Schema for the answer, as encoding/json decodes it
+	Thinking   string // the vendor's reasoning controls as they were sent; "" without any
+}
+
+// Tool is a tool as it was sent.
+type Tool struct {
+	Name, Description string
+	Parameters        any // as encoding/json decodes it
 }
 
 // Answer is what the service is to answer.
 type Answer struct {
 	Text         string
+	Reasoning    string // only for a vendor whose Thinking shows it
+	ToolCalls    []model.ToolCall
 	Model        string
 	FinishReason string // in the vendor's words
 	Usage        *model.Usage
 }
 
-// Vendor is one wire format. All fields are required.
+// Vendor is one wire format. The first block is required. Of the second, nil
+// says that the vendor does not have it.
 type Vendor struct {
 	Name string
 	// New makes the adapter for a service at root (such as
@@ -60,18 +75,54 @@ type Vendor struct {
 	Empty string
 	// FinishReasons maps the vendor's finish reasons to the neutral ones.
 	FinishReasons map[string]string
+
+	Stream *Stream
+	Tools  *Tools
+	// Attachments are the types that the vendor takes. For any other the
+	// adapter must give a permanent error.
+	Attachments map[model.AttachmentType]Attachments
+	Schema      bool // the vendor has structured output; Sent.Schema is read
+	Thinking    *Thinking
+	Embeddings  *Embeddings
+	// PlainUsage says that the service does not count reasoning and cached
+	// tokens apart.
+	PlainUsage bool
+}
+
+// usage is what the service is to report of a call.
+func (v Vendor) usage() *model.Usage {
+	u := &model.Usage{PromptTokens: 21, CompletionTokens: 34, TotalTokens: 55}
+	if !v.PlainUsage {
+		u.ReasoningTokens, u.CachedTokens = 13, 8
+	}
+	return u
 }
 
 // Run runs the suite.
 func Run(t *testing.T, v Vendor) {
-	t.Run("requests", func(t *testing.T) { requests(t, v) })
-	t.Run("answers", func(t *testing.T) { answers(t, v) })
-	t.Run("statuses", func(t *testing.T) { statuses(t, v) })
-	t.Run("waits", func(t *testing.T) { waits(t, v) })
-	t.Run("messages", func(t *testing.T) { messages(t, v) })
-	t.Run("network", func(t *testing.T) { network(t, v) })
-	t.Run("contexts", func(t *testing.T) { contexts(t, v) })
-	t.Run("parallel", func(t *testing.T) { parallel(t, v) })
+	parts := []struct {
+		name string
+		run  func(*testing.T, Vendor)
+	}{
+		{"requests", requests},
+		{"answers", answers},
+		{"statuses", statuses},
+		{"waits", waits},
+		{"messages", messages},
+		{"network", network},
+		{"contexts", contexts},
+		{"parallel", parallel},
+		{"streams", streams},
+		{"broken streams", brokenStreams},
+		{"tools", tools},
+		{"attachments", attachments},
+		{"schemas", schemas},
+		{"thinking", thinking},
+		{"embeddings", embeddings},
+	}
+	for _, part := range parts {
+		t.Run(part.name, func(t *testing.T) { part.run(t, v) })
+	}
 }
 
 // start serves one subtest, and checks at its end that no goroutine is left.

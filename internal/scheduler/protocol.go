@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentloom/agentloom/event"
 	"github.com/agentloom/agentloom/fault"
+	"github.com/agentloom/agentloom/model"
 )
 
 // Input is something that happened outside.
@@ -21,7 +22,15 @@ type Outcome struct {
 	HasResult bool   // false: steps gets no entry
 	Write     any    // what the step's `output` key receives
 	Chosen    string // routers: the chosen step's id
-	Report    event.Report
+	// Conversation is what the step's conversation has come to; nil for none.
+	Conversation *Conversation
+	Report       event.Report
+}
+
+// Conversation is the history that steps of one conversation share.
+type Conversation struct {
+	Name     string
+	Messages []model.Message
 }
 
 // Failure is why an attempt did not succeed.

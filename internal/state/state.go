@@ -36,6 +36,7 @@ type StepResult struct {
 type State struct {
 	keys  *immutable.Map[string, entry]
 	steps *immutable.Map[string, StepResult]
+	talks *immutable.Map[string, any]
 	ranks map[string]int // of every path that may be written, from 1; never changes
 }
 
@@ -227,4 +228,24 @@ func (s State) Steps() *value.Map {
 		m.Put(id, value.MapOf("output", r.Output, "status", r.Status))
 	}
 	return m
+}
+
+// Conversation returns what was said in a conversation, as it was put there;
+// nil when nothing was.
+func (s State) Conversation(name string) any {
+	if s.talks == nil {
+		return nil
+	}
+	said, _ := s.talks.Get(name)
+	return said
+}
+
+// WithConversation returns the state with a conversation's history replaced.
+func (s State) WithConversation(name string, said any) State {
+	talks := s.talks
+	if talks == nil {
+		talks = immutable.NewMap[string, any](nil)
+	}
+	s.talks = talks.Set(name, said)
+	return s
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/agentloom/agentloom/internal/scheduler"
 	"github.com/agentloom/agentloom/internal/state"
 	"github.com/agentloom/agentloom/internal/template"
+	"github.com/agentloom/agentloom/model"
+	"github.com/agentloom/agentloom/value"
 	"github.com/agentloom/agentloom/workflow"
 )
 
@@ -23,7 +25,8 @@ type Call struct {
 	Attempt int // from 1
 	State   state.State
 	// Emit tells of something that happens in the attempt, at the call's
-	// address followed by place ("" or "/call[0]").
+	// address followed by place ("" or "/turn[1]/call[0]"). It may be called
+	// from any goroutine of the attempt.
 	Emit func(place string, data event.Data)
 }
 
@@ -36,6 +39,33 @@ type Kind interface {
 
 // Kinds are the step types that can run.
 type Kinds map[workflow.StepType]Kind
+
+// Selection is what a step says of who is to answer. Empty fields leave the
+// choice to the workflow.
+type Selection struct {
+	Provider string
+	Model    string
+}
+
+// Models makes model calls for the steps of one run: it finds the provider,
+// keeps the budget and counts the cost. The request's Model is filled in there.
+type Models interface {
+	// Complete makes one model call; see model.Provider.
+	Complete(ctx context.Context, sel Selection, req *model.Request, stream func(model.Delta)) (*model.Response, error)
+	// Embed makes one embedding call.
+	Embed(ctx context.Context, sel Selection, req *model.EmbedRequest) (*model.EmbedResponse, error)
+	// Within returns Models whose calls also keep a budget of their own, in US
+	// dollars, together.
+	Within(budgetUSD float64) Models
+}
+
+// Tape records the tool calls that models make, or replays recorded ones.
+type Tape interface {
+	// Replay returns what a recorded call returned, without running the tool.
+	Replay(stepID, tool string, args *value.Map) (result any, failure string, found bool)
+	// Record keeps a call's result, or its failure where that is not "".
+	Record(stepID, tool string, args *value.Map, result any, failure string) error
+}
 
 // warnMissing tells of template fields that the state does not have. The
 // field is named where a template's own place (tool_args.url) is not.

@@ -35,10 +35,29 @@ func (t Tool) Run(ctx context.Context, call *Call) (scheduler.Outcome, error) {
 	result, err := tool.Invoke(ctx, found, args)
 	if err != nil {
 		call.Emit("", event.ToolFinished{Tool: fields.ToolName, Error: err.Error()})
-		return scheduler.Outcome{}, err
+		return scheduler.Outcome{}, toolFailure(ctx, err)
 	}
 	call.Emit("", event.ToolFinished{Tool: fields.ToolName})
 	return scheduler.Outcome{Result: result, HasResult: result != nil, Write: result}, nil
+}
+
+// toolFailure is what a tool's error means for its step: another attempt, be it
+// a refusal of the sandbox, unless the tool itself says Permanent. A tool may
+// hand on the error of a run or a service of its own, so a spent budget, a time
+// limit or an HTTP status in it are not this step's.
+func toolFailure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err // the run told it to stop
+	}
+	kind := fault.Transient
+	if fault.KindOf(err) == fault.Permanent {
+		kind = fault.Permanent
+	}
+	failure := fault.New(kind, err.Error(), err)
+	if own, ok := errors.AsType[*fault.Error](err); ok {
+		failure.RetryAfter = own.RetryAfter
+	}
+	return failure
 }
 
 // find looks the tool up. That no tool_name is given is retried and that it is
@@ -63,6 +82,7 @@ func (t Tool) find(name string) (tool.Tool, error) {
 	return nil, fault.New(fault.Permanent, fmt.Sprintf("tool %q is not registered; %s", name, have), nil)
 }
 
+// renderArgs returns the tool's own copy of its arguments.
 func renderArgs(call *Call, args *value.Map) (*value.Map, error) {
 	if args == nil {
 		return value.NewMap(0), nil
@@ -72,5 +92,12 @@ func renderArgs(call *Call, args *value.Map) (*value.Map, error) {
 	if _, broken := errors.AsType[*template.Error](err); broken {
 		return nil, fault.New(fault.Transient, err.Error(), err)
 	}
-	return rendered, err
+	if err != nil {
+		return nil, err
+	}
+	own, err := value.From(rendered) // the tool must not reach into the state
+	if err != nil {
+		return nil, fault.New(fault.Permanent, "tool_args: "+err.Error(), err)
+	}
+	return own.(*value.Map), nil
 }

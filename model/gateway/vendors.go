@@ -12,14 +12,13 @@ import (
 type vendor struct {
 	set      string // what to set to have it
 	anyModel bool
-	builtIn  bool // whether this version has it
 }
 
 // known returns what is known of a provider's name.
 func known(name string) (vendor, bool) {
 	switch name {
 	case "openai":
-		return vendor{set: "set OPENAI_API_KEY", builtIn: true}, true
+		return vendor{set: "set OPENAI_API_KEY"}, true
 	case "anthropic":
 		return vendor{set: "set ANTHROPIC_API_KEY"}, true
 	case "google":
@@ -27,7 +26,7 @@ func known(name string) (vendor, bool) {
 	case "ollama":
 		return vendor{set: "set OLLAMA_BASE_URL or OLLAMA_HOST", anyModel: true}, true
 	case "mock":
-		return vendor{set: "give it responses with --mock-responses or config.responses_file", anyModel: true, builtIn: true}, true
+		return vendor{set: "give it responses with --mock-responses or config.responses_file", anyModel: true}, true
 	}
 	return vendor{}, false
 }
@@ -62,11 +61,7 @@ func isAlphanumeric(c byte) bool {
 
 // missing is the error for a provider that is not registered.
 func (g *Gateway) missing(name, why string) error {
-	v, ok := known(name)
-	switch {
-	case ok && !v.builtIn:
-		return refuse(fmt.Sprintf("provider %s is not supported yet (%s)", name, why))
-	case ok:
+	if v, ok := known(name); ok {
 		return refuse(fmt.Sprintf("provider %s is not set up: %s (%s)", name, v.set, why))
 	}
 	advice := "none is set up"

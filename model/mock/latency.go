@@ -2,11 +2,11 @@ package mock
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"math/rand/v2"
 	"time"
 
-	"github.com/agentloom/agentloom/model"
 	"github.com/agentloom/agentloom/model/internal/httpapi"
 )
 
@@ -53,15 +53,15 @@ func newLatency(cfg Config) (latency, error) {
 	return l, nil
 }
 
-// of is how long a call takes.
-func (l latency) of(canned response, req *model.Request) time.Duration {
+// of is how long a call takes; sum hashes its request.
+func (l latency) of(canned response, sum func() [sha256.Size]byte) time.Duration {
 	ms := l.ms
 	switch l.model {
 	case "":
 		return 0
 	case Normal:
-		sum := digest(req)
-		r := rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[0:]), binary.BigEndian.Uint64(sum[8:])))
+		seed := sum()
+		r := rand.New(rand.NewPCG(binary.BigEndian.Uint64(seed[0:]), binary.BigEndian.Uint64(seed[8:])))
 		ms = max(0, ms+r.NormFloat64()*ms*deviation)
 	case Replay:
 		if canned.latencyMS != nil {
@@ -71,12 +71,11 @@ func (l latency) of(canned response, req *model.Request) time.Duration {
 	return time.Duration(ms * float64(time.Millisecond))
 }
 
-// wait takes the call's time, or less when ctx ends.
-func (l latency) wait(ctx context.Context, name string, canned response, req *model.Request) error {
+// wait takes the time d of a call to the named provider, or less when ctx ends.
+func wait(ctx context.Context, name string, d time.Duration) error {
 	if ctx.Err() != nil {
 		return httpapi.Ended(ctx, name)
 	}
-	d := l.of(canned, req)
 	if d <= 0 {
 		return nil
 	}

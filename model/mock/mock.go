@@ -6,7 +6,8 @@
 // Responses are a JSON object. A call finds its response under the qualified
 // id of its step ("review.summary" for the step summary of the subworkflow
 // step review), else under the step's own id ("summary"), else under the
-// SHA-256 of the request. Keys that start with "_" are metadata and ignored.
+// SHA-256 of the request. Keys that start with "_", such as the _version and
+// _tools of a recording, are metadata and ignored.
 //
 //	{
 //	  "_note": "written by hand",
@@ -28,22 +29,43 @@
 //	cost_usd       the price; left out: 0, for a mock call costs nothing; null:
 //	               not known
 //	latency_ms     how long the call takes with the latency model "replay"
-//	finish_reason  left out: "stop"
-//	tool_calls, reasoning, embeddings
-//	               checked, but not supported yet: a file that has them is
-//	               refused
+//	finish_reason  left out: "stop", or "tool_calls" when there are some
+//	tool_calls     [{id, name, arguments}]; arguments is an object, or a string:
+//	               the very text that the model wrote, be it JSON or not; left
+//	               out: {}. An id that is left out, or that stands twice, is
+//	               made up: call_1, call_2, …
+//	reasoning      the trace of the model's thinking
+//	embeddings     the vectors of a call for vectors, one for each text, all of
+//	               one length
 //
 // A call that finds nothing gets the text "Mock response", zero tokens, cost 0
-// and the finish reason "stop"; its Response.Raw holds the request's SHA-256.
+// and the finish reason "stop"; its Response.Raw holds the request's SHA-256. A
+// call for vectors whose response has no embeddings gets vectors made up from
+// the texts; see Vector.
+//
+// A call that streams gets its reasoning and text in words, with the latency
+// spread evenly over them.
 //
 // # The hash of a request
 //
 // The SHA-256, in lower-case hexadecimal, is taken over the request as JSON in
-// UTF-8: an object with the keys model, messages (each {"role", "text"}),
-// system, temperature and max_tokens, those left out that the request does not
-// have; keys sorted, no spaces, only what must be escaped escaped (and U+2028
-// and U+2029), and whole temperatures written with a point, as 1.0. That is
-// what Python's json.dumps(request, sort_keys=True, separators=(",", ":"),
+// UTF-8: an object with the keys
+//
+//	model
+//	messages     of each: role, text, tool_calls [{name, arguments}] (arguments
+//	             as the model's text), tool_name, is_error, attachments [{type,
+//	             media_type, data (base64), url}]
+//	system, temperature, max_tokens
+//	tools        of each: name, description, parameters
+//	tool_choice  mode, name
+//	thinking     enabled, budget_tokens, level
+//	schema
+//
+// and for vectors model, inputs and dimensions. What the request does not have
+// is left out (of an attachment, a tool and a tool_choice every key stands);
+// keys are sorted, with no spaces, only what must be escaped escaped (and
+// U+2028 and U+2029), and whole temperatures written with a point, as 1.0. That
+// is what Python's json.dumps(request, sort_keys=True, separators=(",", ":"),
 // ensure_ascii=False) writes. In a shell:
 //
 //	printf %s '{"messages":[{"role":"user","text":"Hi"}],"model":"gpt-4o-mini"}' | sha256sum
@@ -52,6 +74,7 @@ package mock
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -82,15 +105,18 @@ type Config struct {
 	// LatencyMS is in milliseconds, 0 to MaxLatencyMS; Constant and Normal
 	// need it.
 	LatencyMS *float64
+	// Strict makes a call without a canned response a permanent fault, for the
+	// replay of a recording, which must not make anything up.
+	Strict bool
 }
 
 // Provider answers from canned responses. It is safe for concurrent use, and
 // meant for one run: it counts each step's calls.
 type Provider struct {
-	model.NoEmbeddings
 	name      string
 	responses map[string][]response
 	latency   latency
+	strict    bool
 
 	mu    sync.Mutex
 	calls map[string]int // by qualified step id and key
@@ -99,7 +125,7 @@ type Provider struct {
 // New returns a provider. Its errors are *fault.Error of kind Invalid: what is
 // wrong in the responses, with file, line and column, or in the settings.
 func New(cfg Config) (*Provider, error) {
-	p := &Provider{name: cmp.Or(cfg.Name, "mock"), calls: map[string]int{}}
+	p := &Provider{name: cmp.Or(cfg.Name, "mock"), strict: cfg.Strict, calls: map[string]int{}}
 	var err error
 	if p.latency, err = newLatency(cfg); err != nil {
 		return nil, err
@@ -115,44 +141,58 @@ func New(cfg Config) (*Provider, error) {
 // Name is the provider's name.
 func (p *Provider) Name() string { return p.name }
 
-// Complete answers one call, after the wait that the latency model asks for.
-func (p *Provider) Complete(ctx context.Context, req *model.Request, _ func(model.Delta)) (*model.Response, error) {
-	canned, raw := p.find(req)
-	if err := p.latency.wait(ctx, p.name, canned, req); err != nil {
+// Complete answers one call, after the wait that the latency model asks for, or
+// word by word during it when there is a stream. A stream that ctx ends leaves
+// the words that were handed on, without usage or cost.
+func (p *Provider) Complete(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Response, error) {
+	canned, raw, err := p.find(req.StepID, func() string { return Hash(req) })
+	if err != nil {
 		return nil, err
 	}
+	took := p.latency.of(canned, func() [sha256.Size]byte { return requestSum(req) })
 	r := canned.response(p.name, req.Model)
 	r.Raw = raw
-	return r, nil
+	if stream == nil {
+		if err := wait(ctx, p.name, took); err != nil {
+			return nil, err
+		}
+		return r, nil
+	}
+	return p.stream(ctx, r, took, stream)
 }
 
-// find returns the call's canned response, and where it was found.
-func (p *Provider) find(req *model.Request) (response, json.RawMessage) {
-	key, turns := p.lookup(req)
-	if turns == nil {
-		return defaultResponse(), json.RawMessage(fmt.Sprintf(`{"request_sha256":%q}`, Hash(req)))
+// find returns a call's canned response, and detail for debugging when there
+// is none.
+func (p *Provider) find(stepID string, hash func() string) (response, json.RawMessage, error) {
+	key, turns := p.lookup(stepID, hash)
+	if turns == nil && p.strict {
+		return response{}, nil, fault.New(fault.Permanent, fmt.Sprintf(
+			"the recording has no answer for step %q; the workflow or its state is not the one that was recorded", stepID), nil)
 	}
-	counter := req.StepID + "\x00" + key
+	if turns == nil {
+		return defaultResponse(), json.RawMessage(fmt.Sprintf(`{"request_sha256":%q}`, hash())), nil
+	}
+	counter := stepID + "\x00" + key
 	p.mu.Lock()
 	n := p.calls[counter]
 	p.calls[counter] = n + 1
 	p.mu.Unlock()
 	n = min(n, len(turns)-1)
-	return turns[n], nil
+	return turns[n], nil, nil
 }
 
-func (p *Provider) lookup(req *model.Request) (string, []response) {
+func (p *Provider) lookup(stepID string, hash func() string) (string, []response) {
 	if len(p.responses) == 0 {
 		return "", nil
 	}
-	own := req.StepID[strings.LastIndexByte(req.StepID, '.')+1:]
-	for _, key := range []string{req.StepID, own} {
+	own := stepID[strings.LastIndexByte(stepID, '.')+1:]
+	for _, key := range []string{stepID, own} {
 		if turns := p.responses[key]; turns != nil {
 			return key, turns
 		}
 	}
-	hash := Hash(req)
-	return hash, p.responses[hash]
+	sum := hash()
+	return sum, p.responses[sum]
 }
 
 func invalid(format string, args ...any) error {

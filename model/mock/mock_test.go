@@ -16,6 +16,7 @@ import (
 	"github.com/agentloom/agentloom/fault"
 	"github.com/agentloom/agentloom/model"
 	"github.com/agentloom/agentloom/model/mock"
+	"github.com/agentloom/agentloom/value"
 )
 
 func provider(t testing.TB, cfg mock.Config) *mock.Provider {
@@ -53,12 +54,20 @@ func TestResponses(t *testing.T) {
 		want model.Response
 	}{
 		"all": {
-			`{"content": "c", "model": "m", "usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 8, "reasoning_tokens": 2, "cached_tokens": 1}, "cost_usd": 0.25, "latency_ms": 5, "finish_reason": "length", "tool_calls": [], "reasoning": "", "embeddings": null}`,
-			model.Response{Text: "c", Model: "m", FinishReason: "length", CostUSD: ptr(0.25),
-				Usage: &model.Usage{PromptTokens: 3, CompletionTokens: 4, TotalTokens: 8, ReasoningTokens: 2, CachedTokens: 1}},
+			`{"content": "c", "model": "m", "usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 8, "reasoning_tokens": 2, "cached_tokens": 1}, "cost_usd": 0.25, "latency_ms": 5, "finish_reason": "length", "tool_calls": [{"id": "a", "name": "f", "arguments": {"x": [1, 2.50]}}], "reasoning": "hm", "embeddings": [[1]]}`,
+			model.Response{Text: "c", Model: "m", FinishReason: "length", CostUSD: ptr(0.25), Reasoning: "hm",
+				ToolCalls: []model.ToolCall{{ID: "a", Name: "f", Arguments: `{"x":[1,2.50]}`}},
+				Usage:     &model.Usage{PromptTokens: 3, CompletionTokens: 4, TotalTokens: 8, ReasoningTokens: 2, CachedTokens: 1}},
 		},
 		"content only": {`{"content": "c"}`, model.Response{Text: "c", Model: "gpt-4o-mini", FinishReason: "stop", CostUSD: ptr(0.0)}},
 		"nothing":      {`{}`, model.Response{Model: "gpt-4o-mini", FinishReason: "stop", CostUSD: ptr(0.0)}},
+		"tool calls": {
+			`{"tool_calls": [{"name": "f"}, {"id": "call_1", "name": "g", "arguments": null}, {"id": "call_1", "name": "h", "arguments": "{\"x\": "}, {"name": "", "arguments": ""}]}`,
+			model.Response{Model: "gpt-4o-mini", FinishReason: "tool_calls", CostUSD: ptr(0.0), ToolCalls: []model.ToolCall{
+				{ID: "call_2", Name: "f", Arguments: "{}"}, {ID: "call_1", Name: "g", Arguments: "{}"},
+				{ID: "call_3", Name: "h", Arguments: `{"x": `}, {ID: "call_4", Name: ""}}},
+		},
+		"empty lists": {`{"tool_calls": [], "embeddings": []}`, model.Response{Model: "gpt-4o-mini", FinishReason: "stop", CostUSD: ptr(0.0)}},
 		"nulls": {
 			`{"content": null, "model": null, "usage": null, "latency_ms": null, "finish_reason": null, "tool_calls": null, "reasoning": null}`,
 			model.Response{Model: "gpt-4o-mini", FinishReason: "stop", CostUSD: ptr(0.0)},
@@ -220,13 +229,13 @@ func TestBadResponses(t *testing.T) {
 		"latency":            {`{"a": {"latency_ms": true}}`, `latency_ms of "a" must be a number of milliseconds`},
 		"negative latency":   {`{"a": {"latency_ms": -1}}`, `latency_ms of "a" must be`},
 		"endless latency":    {`{"a": {"latency_ms": 1e300}}`, `latency_ms of "a" must be`},
-		"tool calls":         {`{"a": {"tool_calls": [{"id": "1", "name": "f", "arguments": {"x": 1}}]}}`, `tool_calls of "a" is not supported yet`},
 		"bad tool calls":     {`{"a": {"tool_calls": [{"nme": "f"}]}}`, `tool_calls of "a" must be a list of calls`},
 		"nameless tool call": {`{"a": {"tool_calls": [{"arguments": {}}]}}`, `tool_calls of "a" has no name in call 1`},
-		"reasoning":          {`{"a": {"reasoning": "hm"}}`, `reasoning of "a" is not supported yet`},
+		"bad arguments":      {`{"a": {"tool_calls": [{"name": "f", "arguments": [1]}]}}`, `tool_calls of "a" has in call 1 arguments that must be an object, or a string that holds what the model wrote, not [1]`},
 		"bad reasoning":      {`{"a": {"reasoning": 5}}`, `reasoning of "a" must be a string`},
-		"embeddings":         {`{"a": {"embeddings": [[1, 2.5]]}}`, `embeddings of "a" is not supported yet`},
 		"bad embeddings":     {`{"a": {"embeddings": [1]}}`, `embeddings of "a" must be a list of vectors`},
+		"empty vector":       {`{"a": {"embeddings": [[1], []]}}`, `embeddings of "a" has no numbers in vector 2`},
+		"odd vector":         {`{"a": {"embeddings": [[1], [1, 2]]}}`, `embeddings of "a" has 2 numbers in vector 2 but 1 in the first`},
 		"a long value":       {`{"a": {"content": [` + strings.Repeat("1,", 10_000) + `1]}}`, "1,1…"},
 		"deep":               {`{"a": {"content": ` + strings.Repeat("[", 100_000) + `}}`, "this is no JSON"},
 		"deep metadata":      {`{"_a": ` + strings.Repeat("[", 100_000), "this is no JSON"},
@@ -264,6 +273,23 @@ func TestHash(t *testing.T) {
 			&model.Request{Model: "m", System: "Be brief.", Temperature: ptr(0.7), MaxTokens: ptr(int64(5)), Messages: []model.Message{
 				{Role: model.User, Text: "<ü> \"x\" \n"}, {Role: model.Assistant, Text: "ok"}}},
 			`{"max_tokens":5,"messages":[{"role":"user","text":"<ü> \"x\" \n"},{"role":"assistant","text":"ok"}],"model":"m","system":"Be brief.","temperature":0.7}`,
+		},
+		"tools": {
+			&model.Request{
+				Model:      "m",
+				Tools:      []model.ToolSpec{{Name: "f", Parameters: value.MapOf("type", "object", "properties", value.MapOf("b", value.MapOf(), "a", value.MapOf()))}},
+				ToolChoice: &model.ToolChoice{Mode: model.NamedTool, Name: "f"}, Thinking: &model.Thinking{Enabled: ptr(true), BudgetTokens: ptr(int64(9)), Level: "low"},
+				Schema: value.MapOf("z", int64(1), "y", 2.0),
+				Messages: []model.Message{
+					{Role: model.User, Text: "Hi", Attachments: []model.Attachment{{Type: model.Image, MediaType: "image/png", Data: []byte{1, 2, 255}}}},
+					{Role: model.Assistant, ToolCalls: []model.ToolCall{{ID: "no part", Name: "f", Arguments: `{"x": 1}`}}, Native: &model.Native{Provider: "no part"}},
+					{Role: model.ToolRole, CallID: "no part", ToolName: "f", Text: "bad", IsError: true},
+				},
+			},
+			`{"messages":[{"attachments":[{"data":"AQL/","media_type":"image/png","type":"image","url":""}],"role":"user","text":"Hi"},` +
+				`{"role":"assistant","text":"","tool_calls":[{"arguments":"{\"x\": 1}","name":"f"}]},{"is_error":true,"role":"tool","text":"bad","tool_name":"f"}],` +
+				`"model":"m","schema":{"y":2.0,"z":1},"thinking":{"budget_tokens":9,"enabled":true,"level":"low"},"tool_choice":{"mode":"tool","name":"f"},` +
+				`"tools":[{"description":"","name":"f","parameters":{"properties":{"a":{},"b":{}},"type":"object"}}]}`,
 		},
 		"whole temperature": {
 			&model.Request{Model: "m", Temperature: ptr(1.0), Messages: []model.Message{}},
@@ -397,7 +423,15 @@ func FuzzResponses(f *testing.F) {
 			}
 			return
 		}
-		if _, err := p.Complete(t.Context(), ask("s"), nil); err != nil {
+		var streamed strings.Builder
+		r, err := p.Complete(t.Context(), ask("s"), func(d model.Delta) { streamed.WriteString(d.Reasoning + d.Text) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if streamed.String() != r.Reasoning+r.Text {
+			t.Errorf("streamed %q of %+v", &streamed, r)
+		}
+		if _, err := p.Embed(t.Context(), embed("s", "x")); fault.KindOf(err) != fault.Permanent && err != nil {
 			t.Error(err)
 		}
 	})

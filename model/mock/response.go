@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentloom/agentloom/internal/nearest"
 	"github.com/agentloom/agentloom/model"
+	"github.com/agentloom/agentloom/model/internal/httpapi"
 )
 
 // response is one canned response.
@@ -22,7 +23,10 @@ type response struct {
 	costUnknown  bool // cost_usd is null
 	costUSD      float64
 	latencyMS    *float64
-	finishReason string // "" for "stop"
+	finishReason string // "" for "stop", or "tool_calls" with some
+	reasoning    string
+	toolCalls    []model.ToolCall
+	embeddings   [][]float64 // nil: made up
 }
 
 func defaultResponse() response {
@@ -35,7 +39,16 @@ func (c response) response(provider, asked string) *model.Response {
 		Text:         c.content,
 		Model:        cmp.Or(c.model, asked),
 		Provider:     provider,
-		FinishReason: cmp.Or(c.finishReason, model.FinishStop),
+		FinishReason: c.finishReason,
+		Reasoning:    c.reasoning,
+		ToolCalls:    slices.Clone(c.toolCalls),
+	}
+	switch {
+	case r.FinishReason != "":
+	case len(r.ToolCalls) > 0:
+		r.FinishReason = model.FinishToolCalls
+	default:
+		r.FinishReason = model.FinishStop
 	}
 	if c.usage != nil {
 		u := *c.usage
@@ -70,19 +83,16 @@ func (c *response) set(name string, raw json.RawMessage) error {
 	case "latency_ms":
 		return c.setLatency(raw)
 	case "tool_calls":
-		return checkToolCalls(raw)
+		return c.setToolCalls(raw)
 	case "reasoning":
-		return checkReasoning(raw)
+		return readString(raw, &c.reasoning)
 	case "embeddings":
-		return checkEmbeddings(raw)
+		return c.setEmbeddings(raw)
 	}
 	return errUnknown
 }
 
-var (
-	errUnknown = errors.New("is no field of a response")
-	errNotYet  = errors.New("is not supported yet")
-)
+var errUnknown = errors.New("is no field of a response")
 
 func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
 
@@ -159,44 +169,63 @@ func (c *response) setLatency(raw json.RawMessage) error {
 	return nil
 }
 
-func checkToolCalls(raw json.RawMessage) error {
+func (c *response) setToolCalls(raw json.RawMessage) error {
 	var calls []struct {
-		ID        string                     `json:"id"`
-		Name      *string                    `json:"name"`
-		Arguments map[string]json.RawMessage `json:"arguments"`
+		ID        string          `json:"id"`
+		Name      *string         `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
 	}
 	if strict(raw, &calls) != nil {
 		return errors.New(`must be a list of calls, as in [{"id": "call_1", "name": "search", "arguments": {"query": "go"}}]`)
 	}
-	for i, c := range calls {
-		if c.Name == nil || *c.Name == "" {
+	for i, call := range calls {
+		if call.Name == nil {
 			return fmt.Errorf("has no name in call %d", i+1)
 		}
+		text, err := argumentsText(call.Arguments)
+		if err != nil {
+			return fmt.Errorf("has in call %d arguments that %w", i+1, err)
+		}
+		c.toolCalls = append(c.toolCalls, model.ToolCall{ID: call.ID, Name: *call.Name, Arguments: text})
 	}
-	if len(calls) > 0 {
-		return errNotYet
-	}
+	httpapi.UniqueIDs(c.toolCalls)
 	return nil
 }
 
-func checkReasoning(raw json.RawMessage) error {
-	var text string
-	if err := readString(raw, &text); err != nil {
-		return err
+// argumentsText is the text of a call's arguments: an object's own, and what a
+// string holds.
+func argumentsText(raw json.RawMessage) (string, error) {
+	if len(raw) == 0 || isNull(raw) {
+		return "{}", nil
 	}
-	if text != "" {
-		return errNotYet
+	switch raw[0] {
+	case '"':
+		var text string
+		err := json.Unmarshal(raw, &text)
+		return text, err
+	case '{':
+		var compact bytes.Buffer
+		err := json.Compact(&compact, raw)
+		return compact.String(), err
 	}
-	return nil
+	return "", fmt.Errorf("must be an object, or a string that holds what the model wrote, not %s", excerpt(raw))
 }
 
-func checkEmbeddings(raw json.RawMessage) error {
+func (c *response) setEmbeddings(raw json.RawMessage) error {
 	var vectors [][]float64
 	if json.Unmarshal(raw, &vectors) != nil {
 		return errors.New("must be a list of vectors, as in [[0.1, 0.2]]")
 	}
+	for i, v := range vectors {
+		switch {
+		case len(v) == 0:
+			return fmt.Errorf("has no numbers in vector %d", i+1)
+		case len(v) != len(vectors[0]):
+			return fmt.Errorf("has %d numbers in vector %d but %d in the first", len(v), i+1, len(vectors[0]))
+		}
+	}
 	if len(vectors) > 0 {
-		return errNotYet
+		c.embeddings = vectors
 	}
 	return nil
 }

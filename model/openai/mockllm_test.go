@@ -165,6 +165,17 @@ func TestMockLLM(t *testing.T) {
 			}
 		})
 	}
+	t.Run("streamed", func(t *testing.T) {
+		req := &model.Request{Model: "gpt-5.2", Messages: []model.Message{{Role: model.User, Text: "a text of some fifty characters, 世界, in several pieces"}}}
+		var text string
+		r, err := p.Complete(t.Context(), req, func(d model.Delta) { text += d.Text })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Text != req.Messages[0].Text || text != r.Text || r.FinishReason != model.FinishStop || r.FirstToken <= 0 {
+			t.Errorf("got %+v, pieces %q", r, text)
+		}
+	})
 	t.Run("fifty at once", func(t *testing.T) {
 		var g errgroup.Group
 		for i := range 50 {

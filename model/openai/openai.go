@@ -1,8 +1,12 @@
 // Package openai is the provider for OpenAI's Chat Completions and for the many
 // services that speak the same language (Groq, OpenRouter, vLLM, llama.cpp, …).
 //
-// It goes through the vendor's SDK, whose retries are off, so that there is
-// one retry policy, the step's. Nothing is read from the environment.
+// The vendor's SDK makes the requests, once for each of the service's paths;
+// a call is sent as a copy with a body of its own, and without retries, so that
+// there is one retry policy, the step's. Nothing is read from the environment,
+// and nothing is told of the machine it runs on. Bodies are written and read
+// here: the SDK's pipeline and types would cost more time than all the rest of
+// a call, and memory that an answer could make grow without bound.
 //
 // What comes back is made the same for all providers:
 //
@@ -12,18 +16,23 @@
 //     for the step to judge.
 //   - An answer without any choice is a transient error, with a response
 //     beside it when the service reported tokens.
+//   - A trace that compatible services send in fields of their own
+//     ("reasoning_content", "reasoning", parts of the type "thinking") or as
+//     inline <think> text is the response's Reasoning. Of a turn with tool
+//     calls these fields go back to the service, as some demand.
+//   - A stream is whole once it gave a finish reason. What it says after that
+//     (the usage) is read, but not waited for beyond the connection's end.
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
-
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 
 	"github.com/agentloom/agentloom/fault"
 	"github.com/agentloom/agentloom/model"
@@ -56,16 +65,22 @@ type Config struct {
 	// http.ProxyFromEnvironment does; nil is none. It is not used with an
 	// HTTPClient.
 	Proxy func(*http.Request) (*url.URL, error)
+	// NoSchema says that the service does not take a JSON Schema for its
+	// answers, so that a request's Schema is left to the caller. Hosts that are
+	// known for it need no such setting.
+	NoSchema bool
 }
 
 // Provider is one service that speaks Chat Completions. It is safe for
 // concurrent use.
 type Provider struct {
-	model.NoEmbeddings
-	service     httpapi.Service
-	completions sdk.ChatCompletionService
-	own         *http.Transport // nil with a client of the caller's
-	openAI      bool            // whether the host is OpenAI's own
+	service httpapi.Service
+	client  *http.Client
+	own     *http.Transport // nil with a client of the caller's
+	openAI  bool            // whether the host is OpenAI's own
+	quirks  quirks
+	// What calls to the service's paths are copies of.
+	completions, embeddings *http.Request
 }
 
 // New returns a provider. Its errors are *fault.Error of kind Invalid and say
@@ -76,7 +91,8 @@ func New(cfg Config) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{openAI: isOpenAI(base.Hostname())}
+	p := &Provider{openAI: isOpenAI(base.Hostname()), quirks: quirksOf(base.Hostname())}
+	p.quirks.noSchema = p.quirks.noSchema || cfg.NoSchema
 	if err := checkKey(cfg, p.openAI); err != nil {
 		return nil, err
 	}
@@ -92,14 +108,13 @@ func New(cfg Config) (*Provider, error) {
 		KeyVar:  cfg.KeyVar,
 		BaseVar: cfg.BaseVar,
 	}
-	// The service, unlike the SDK's client, takes nothing from the environment.
-	p.completions = sdk.NewChatCompletionService(
-		option.WithBaseURL(base.String()),
-		option.WithAPIKey(cfg.APIKey),
-		option.WithHTTPClient(httpapi.NoRedirects(client)),
-		option.WithMaxRetries(0),
-		option.WithMiddleware(p.check),
-	)
+	p.client = httpapi.NoRedirects(client)
+	if p.completions, err = newRequest(cfg, base, "chat/completions"); err == nil {
+		p.embeddings, err = newRequest(cfg, base, "embeddings")
+	}
+	if err != nil {
+		return nil, invalid(cfg, "no request can be made: %s", httpapi.Clean(err.Error(), cfg.APIKey))
+	}
 	return p, nil
 }
 
@@ -166,34 +181,57 @@ func (p *Provider) Close() error {
 }
 
 // Complete makes one model call.
-func (p *Provider) Complete(ctx context.Context, req *model.Request, _ func(model.Delta)) (*model.Response, error) {
-	params, err := p.params(req)
+func (p *Provider) Complete(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Response, error) {
+	body, err := p.request(req)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := p.completions.New(ctx, params)
+	if stream != nil {
+		return p.stream(ctx, body, stream)
+	}
+	res, err := p.post(ctx, p.completions, body)
+	if err != nil {
+		return nil, err
+	}
+	src, err := p.whole(ctx, res)
+	if err != nil {
+		return nil, err
+	}
+	return p.response(ctx, src)
+}
+
+// post makes the HTTP call and returns the answer, which is a success, with its
+// body unread.
+func (p *Provider) post(ctx context.Context, to *http.Request, body any) (*http.Response, error) {
+	src, err := encode(body)
 	if err != nil {
 		return nil, p.service.Failure(ctx, err)
 	}
-	return p.response(answer)
-}
-
-// check stands between the SDK and the connection: a status that is no success
-// becomes an error here, with its headers at hand, and the answer's size is
-// bounded before the SDK reads it whole.
-func (p *Provider) check(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	res, err := next(req)
+	req := to.WithContext(ctx)
+	req.Header = to.Header.Clone() // a transport or a cookie jar may add to it
+	req.ContentLength = int64(len(src))
+	req.Body = io.NopCloser(bytes.NewReader(src))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(src)), nil }
+	res, err := p.client.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, p.service.Failure(ctx, err)
 	}
 	if err := p.service.Check(res); err != nil {
-		return nil, err
+		return nil, p.service.Failure(ctx, err)
 	}
 	if err := p.service.NotJSON(res); err != nil {
 		return nil, err
 	}
-	p.service.Guard(res, httpapi.MaxAnswer)
-	// Some services call their JSON something else, and the SDK is strict.
-	res.Header.Set("Content-Type", "application/json")
 	return res, nil
+}
+
+// whole reads an answer that comes in one piece.
+func (p *Provider) whole(ctx context.Context, res *http.Response) ([]byte, error) {
+	defer func() { _ = res.Body.Close() }()
+	p.service.Guard(res, httpapi.MaxAnswer)
+	src, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, p.service.Failure(ctx, err)
+	}
+	return src, nil
 }

@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -9,147 +10,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/agentloom/agentloom/fault"
-	"github.com/agentloom/agentloom/internal/modeltest"
 	"github.com/agentloom/agentloom/model"
 	"github.com/agentloom/agentloom/model/openai"
 )
 
-func TestConformance(t *testing.T) {
-	modeltest.Run(t, modeltest.Vendor{
-		Name: "openai",
-		New: func(t testing.TB, root, key string) model.Provider {
-			return newProvider(t, openai.Config{APIKey: key, BaseURL: root + "/v1"})
-		},
-		Read:    readRequest,
-		Answer:  writeAnswer,
-		Failure: writeFailure,
-		Empty:   `{"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m", "choices": []}`,
-		FinishReasons: map[string]string{
-			"stop":           model.FinishStop,
-			"length":         model.FinishLength,
-			"tool_calls":     model.FinishToolCalls,
-			"function_call":  model.FinishToolCalls,
-			"content_filter": model.FinishContentFilter,
-			"eos":            "eos",
-		},
-	})
-}
-
-func newProvider(t testing.TB, cfg openai.Config) *openai.Provider {
-	t.Helper()
-	p, err := openai.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = p.Close() })
-	return p
-}
-
-// wireRequest is the part of Chat Completions that is used; anything else in a
-// request fails the test.
-type wireRequest struct {
-	Model       string        `json:"model"`
-	Messages    []wireMessage `json:"messages"`
-	Temperature *float64      `json:"temperature"`
-	MaxTokens   *int64        `json:"max_tokens"`
-}
-
-type wireMessage struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
-}
-
-// headers are all the headers of a request, with their values; "" where the
-// value depends on the machine, the SDK or the body.
-var headers = map[string]string{
-	"Accept":                      "application/json",
-	"Accept-Encoding":             "gzip",
-	"Authorization":               "Bearer " + modeltest.Key,
-	"Content-Length":              "",
-	"Content-Type":                "application/json",
-	"User-Agent":                  "",
-	"X-Stainless-Arch":            "",
-	"X-Stainless-Lang":            "go",
-	"X-Stainless-Os":              "",
-	"X-Stainless-Package-Version": "",
-	"X-Stainless-Retry-Count":     "0",
-	"X-Stainless-Runtime":         "go",
-	"X-Stainless-Runtime-Version": "",
-}
-
-func readRequest(t testing.TB, r *http.Request, body []byte) modeltest.Sent {
-	t.Helper()
-	if r.Method != http.MethodPost || r.URL.String() != "/v1/chat/completions" {
-		t.Errorf("%s %s, want POST /v1/chat/completions", r.Method, r.URL)
-	}
-	for name, values := range r.Header {
-		want, known := headers[name]
-		if !known || len(values) != 1 || want != "" && values[0] != want {
-			t.Errorf("header %s: %q, want %q (known: %v)", name, values, want, known)
-		}
-	}
-	for name := range headers {
-		if r.Header.Get(name) == "" {
-			t.Errorf("header %s is missing", name)
-		}
-	}
-	var wire wireRequest
-	d := json.NewDecoder(strings.NewReader(string(body)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&wire); err != nil {
-		t.Errorf("body: %v: %s", err, body)
-	}
-	sent := modeltest.Sent{
-		Key:         strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "),
-		Model:       wire.Model,
-		Temperature: wire.Temperature,
-		MaxTokens:   wire.MaxTokens,
-	}
-	for i, m := range wire.Messages {
-		if i == 0 && m.Role == "system" {
-			sent.System = m.Content
-			continue
-		}
-		sent.Messages = append(sent.Messages, model.Message{Role: model.Role(m.Role), Text: m.Content})
-	}
-	return sent
-}
-
-func writeAnswer(a modeltest.Answer) string {
-	out := map[string]any{
-		"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": a.Model,
-		"choices": []any{map[string]any{
-			"index": 0, "logprobs": nil, "finish_reason": a.FinishReason,
-			"message": map[string]any{"role": "assistant", "content": a.Text, "refusal": nil},
-		}},
-	}
-	if u := a.Usage; u != nil {
-		out["usage"] = map[string]any{
-			"prompt_tokens": u.PromptTokens, "completion_tokens": u.CompletionTokens, "total_tokens": u.TotalTokens,
-			"prompt_tokens_details":     map[string]any{"cached_tokens": u.CachedTokens},
-			"completion_tokens_details": map[string]any{"reasoning_tokens": u.ReasoningTokens},
-		}
-	}
-	return mustJSON(out)
-}
-
-func writeFailure(message string) string {
-	return mustJSON(map[string]any{"error": map[string]any{"message": message, "type": "some_error", "param": nil, "code": nil}})
-}
-
-func mustJSON(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return string(b)
-}
-
 // serve answers every request with a body, and passes on what was sent.
 func serve(t *testing.T, body string) (root string, sent func() (http.Header, map[string]any)) {
+	t.Helper()
+	return serveAs(t, "application/json", body)
+}
+
+// serveAs does so with a content type; "" is one that says nothing.
+func serveAs(t *testing.T, contentType, body string) (root string, sent func() (http.Header, map[string]any)) {
 	t.Helper()
 	type seen struct {
 		header http.Header
@@ -162,7 +37,7 @@ func serve(t *testing.T, body string) (root string, sent func() (http.Header, ma
 			t.Errorf("request: %v", err)
 		}
 		requests <- s
-		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Type", cmp.Or(contentType, "application/octet-stream"))
 		_, _ = w.Write([]byte(body))
 	}))
 	t.Cleanup(server.Close)
@@ -198,7 +73,7 @@ func TestFixtures(t *testing.T) {
 			Usage: &model.Usage{PromptTokens: 12, CompletionTokens: 100, TotalTokens: 112, ReasoningTokens: 100},
 		},
 		"content_parts": {
-			Text: "The answer is 4.", Model: "magistral-medium-latest", FinishReason: "stop",
+			Text: "The answer is 4.", Reasoning: "2 + 2 is 4.", Model: "magistral-medium-latest", FinishReason: "stop",
 			Usage: &model.Usage{PromptTokens: 10, CompletionTokens: 40, TotalTokens: 50},
 		},
 		"no_total": {
@@ -221,7 +96,7 @@ func TestFixtures(t *testing.T) {
 				t.Errorf("raw detail without the answer's id: %s", got.Raw)
 			}
 			got.Raw, want.Provider = nil, "openai"
-			if diff := cmp.Diff(&want, got); diff != "" {
+			if diff := gocmp.Diff(&want, got); diff != "" {
 				t.Errorf("response (-want +got):\n%s", diff)
 			}
 		})
@@ -245,9 +120,12 @@ func TestErrorUnderStatus200(t *testing.T) {
 		status int
 		kind   fault.Kind
 	}{
-		"with a status":    {`{"error": {"code": 429, "message": "slow down"}}`, 429, fault.Transient},
-		"a bad request":    {`{"error": {"code": 400, "message": "slow down"}}`, 400, fault.Permanent},
-		"without a status": {`{"error": {"code": "overloaded", "message": "slow down"}, "choices": []}`, 502, fault.Transient},
+		"with a status":   {`{"error": {"code": 429, "message": "slow down"}}`, 429, fault.Transient},
+		"a bad request":   {`{"error": {"code": 400, "message": "slow down"}}`, 400, fault.Permanent},
+		"a code":          {`{"error": {"code": "overloaded", "message": "slow down"}, "choices": []}`, 529, fault.Transient},
+		"a type":          {`{"error": {"code": null, "type": "invalid_request_error", "message": "slow down"}}`, 400, fault.Permanent},
+		"an unknown code": {`{"error": {"code": "x", "message": "slow down"}, "choices": []}`, 500, fault.Transient},
+		"a text":          {`{"error": "slow down"}`, 500, fault.Transient},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -288,7 +166,7 @@ func FuzzAnswer(f *testing.F) {
 		`{"choices":[{"message":{"content":{}}}]}`, `{"choices":"x"}`, `{"choices":[{"message":[]}],"usage":[]}`, `{"error":null}`, `{"usage":{"prompt_tokens":"x"}}`} {
 		f.Add([]byte(body))
 	}
-	transport := &canned{}
+	transport := &canned{contentType: "application/json"}
 	p := newProvider(f, openai.Config{BaseURL: "http://service.test", HTTPClient: &http.Client{Transport: transport}})
 	f.Fuzz(func(t *testing.T, body []byte) {
 		transport.body = body
@@ -303,11 +181,14 @@ func FuzzAnswer(f *testing.F) {
 }
 
 // canned answers with a body, without any network.
-type canned struct{ body []byte }
+type canned struct {
+	contentType string
+	body        []byte
+}
 
 func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", c.contentType)
 	_, _ = w.Write(c.body)
 	return w.Result(), nil
 }

@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/agentloom/agentloom/model"
 	"github.com/agentloom/agentloom/model/openai"
+	"github.com/agentloom/agentloom/value"
 )
 
 // recordings is the folder of recorded exchanges. They are no part of the
@@ -32,7 +34,7 @@ type recording struct {
 	Interactions []struct {
 		Request struct {
 			URL  string
-			Body map[string]any
+			Body json.RawMessage
 		}
 		Response struct {
 			Status      int
@@ -42,14 +44,66 @@ type recording struct {
 	}
 }
 
+func load(t *testing.T, path string) recording {
+	t.Helper()
+	src, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rec recording
+	if err := json.Unmarshal(src, &rec); err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
+// eachRecording runs a subtest for each recorded conversation with a service
+// that speaks this language.
+func eachRecording(t *testing.T, test func(*testing.T, recording)) {
+	root := recordings(t)
+	n := 0
+	for _, part := range []string{"openai", "compatible", "images"} {
+		err := filepath.WalkDir(filepath.Join(root, part), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".json") {
+				return err
+			}
+			if part == "images" && !strings.HasPrefix(filepath.Base(path), "openai-") {
+				return nil
+			}
+			n++
+			name := strings.TrimSuffix(strings.TrimPrefix(path, root+string(filepath.Separator)), ".json")
+			t.Run(filepath.ToSlash(name), func(t *testing.T) { test(t, load(t, path)) })
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n < 20 {
+		t.Errorf("only %d recordings", n)
+	}
+}
+
+// recordedMessage is an answer's message, or a piece of one.
+type recordedMessage struct {
+	Content   string `json:"content"`
+	Reasoning string `json:"reasoning_content"`
+	ToolCalls []struct {
+		Index    int
+		ID       string
+		Function struct{ Name, Arguments string }
+	} `json:"tool_calls"`
+}
+
 // recordedAnswer is read from a recording without the adapter.
 type recordedAnswer struct {
 	Model   string
 	Choices []struct {
 		FinishReason string `json:"finish_reason"`
-		Message      struct{ Content *string }
+		Message      recordedMessage
+		Delta        recordedMessage
 	}
-	Usage struct {
+	Usage *struct {
 		Prompt        int64 `json:"prompt_tokens"`
 		Completion    int64 `json:"completion_tokens"`
 		Total         int64 `json:"total_tokens"`
@@ -62,109 +116,188 @@ type recordedAnswer struct {
 	}
 }
 
-func TestRecordedExchanges(t *testing.T) {
-	root := recordings(t)
-	replayed := 0
-	for _, part := range []string{"openai", "compatible", "images"} {
-		err := filepath.WalkDir(filepath.Join(root, part), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".json") {
-				return err
+// add adds an answer, or a piece of one, to a response.
+func (a *recordedAnswer) add(r *model.Response) {
+	r.Model, r.Provider = a.Model, "openai"
+	for _, c := range a.Choices {
+		for _, m := range []recordedMessage{c.Message, c.Delta} {
+			r.Text += m.Content
+			r.Reasoning += m.Reasoning
+			for i, call := range m.ToolCalls {
+				at := max(i, call.Index)
+				for at >= len(r.ToolCalls) {
+					r.ToolCalls = append(r.ToolCalls, model.ToolCall{})
+				}
+				r.ToolCalls[at].ID += call.ID
+				r.ToolCalls[at].Name += call.Function.Name
+				r.ToolCalls[at].Arguments += call.Function.Arguments
 			}
-			name := strings.TrimSuffix(strings.TrimPrefix(path, root+string(filepath.Separator)), ".json")
-			if part == "images" && !strings.HasPrefix(filepath.Base(path), "openai-") {
-				return nil
-			}
-			t.Run(filepath.ToSlash(name), func(t *testing.T) { replayed += replay(t, path) })
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
+		}
+		if c.FinishReason != "" {
+			r.FinishReason = c.FinishReason
 		}
 	}
-	if replayed < 10 {
-		t.Errorf("only %d exchanges were replayed", replayed)
+	if u := a.Usage; u != nil {
+		r.Usage = &model.Usage{
+			PromptTokens: u.Prompt, CompletionTokens: u.Completion, TotalTokens: u.Total,
+			ReasoningTokens: u.CompletionDetails.Reasoning, CachedTokens: u.PromptDetails.Cached,
+		}
 	}
 }
 
-// replay serves each plain answer of a recording, and returns how many it had.
-func replay(t *testing.T, path string) (n int) {
-	src, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+func recorded(t *testing.T, body string) *model.Response {
+	t.Helper()
+	r := &model.Response{}
+	docs := []string{body}
+	if !strings.HasPrefix(body, "{") {
+		docs = strings.Split(body, "data: ")[1:]
 	}
-	var rec recording
-	if err := json.Unmarshal(src, &rec); err != nil {
-		t.Fatal(err)
+	for _, doc := range docs {
+		if strings.HasPrefix(doc, "[DONE]") {
+			break
+		}
+		var a recordedAnswer
+		if err := json.Unmarshal([]byte(doc), &a); err != nil {
+			t.Fatalf("%v: %s", err, doc)
+		}
+		a.add(r)
 	}
-	for _, i := range rec.Interactions {
-		if !strings.HasPrefix(string(i.Response.Body), "{") {
-			continue // a stream
-		}
-		var raw recordedAnswer
-		if err := json.Unmarshal(i.Response.Body, &raw); err != nil {
-			t.Fatal(err)
-		}
-		want := &model.Response{
-			Model: raw.Model, Provider: "openai", FinishReason: raw.Choices[0].FinishReason,
-			Usage: &model.Usage{
-				PromptTokens: raw.Usage.Prompt, CompletionTokens: raw.Usage.Completion, TotalTokens: raw.Usage.Total,
-				ReasoningTokens: raw.Usage.CompletionDetails.Reasoning, CachedTokens: raw.Usage.PromptDetails.Cached,
-			},
-		}
-		if c := raw.Choices[0].Message.Content; c != nil {
-			want.Text = *c
-		}
-		root, _ := serve(t, string(i.Response.Body))
-		got, err := newProvider(t, openai.Config{APIKey: "k", BaseURL: root}).Complete(t.Context(), ask(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got.Raw = nil
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("response (-want +got):\n%s", diff)
-		}
-		n++
+	if r.Reasoning != "" && len(r.ToolCalls) > 0 {
+		r.Native = &model.Native{Provider: "openai", Data: json.RawMessage(mustJSON(map[string]string{"reasoning_content": r.Reasoning}))}
 	}
-	if n == 0 {
-		t.Skip("it holds streams only")
-	}
-	return n
+	return r
 }
 
-// TestRequestShape checks that our request for a recorded one is the same, but
-// for the name of the token limit, which is the host's.
-func TestRequestShape(t *testing.T) {
-	root := recordings(t)
-	for _, name := range []string{"openai/gpt-4o-mini/simple.json", "compatible/groq-kimi-k2/simple.json", "compatible/llama-cpp-gpt-oss/simple.json"} {
-		t.Run(name, func(t *testing.T) {
-			src, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var rec recording
-			if err := json.Unmarshal(src, &rec); err != nil {
-				t.Fatal(err)
-			}
-			want := rec.Interactions[0].Request.Body
-			limit := int64(4000)
-			for _, field := range []string{"max_tokens", "max_completion_tokens"} {
-				if _, ok := want[field]; ok {
-					delete(want, field)
-					want["max_tokens"] = float64(limit)
+func TestRecordedAnswers(t *testing.T) {
+	eachRecording(t, func(t *testing.T, rec recording) {
+		for _, i := range rec.Interactions {
+			body, text := string(i.Response.Body), ""
+			streamed := json.Unmarshal(i.Response.Body, &text) == nil
+			var sink func(model.Delta)
+			var pieces model.Delta
+			if streamed {
+				body = text
+				sink = func(d model.Delta) {
+					pieces.Text += d.Text
+					pieces.Reasoning += d.Reasoning
 				}
 			}
-			server, sent := serve(t, string(rec.Interactions[0].Response.Body))
-			p := newProvider(t, openai.Config{APIKey: "k", BaseURL: server})
-			_, err = p.Complete(t.Context(), &model.Request{
-				Model: want["model"].(string), System: "You are a helpful assistant", MaxTokens: &limit,
-				Messages: []model.Message{{Role: model.User, Text: "Say hi in Portuguese"}},
-			}, nil)
+			root, _ := serveAs(t, i.Response.ContentType, body)
+			got, err := newProvider(t, openai.Config{APIKey: "k", BaseURL: root}).Complete(t.Context(), ask(), sink)
 			if err != nil {
+				t.Fatal(err)
+			}
+			want := recorded(t, body)
+			if streamed && (pieces.Text != want.Text || pieces.Reasoning != want.Reasoning) {
+				t.Errorf("pieces %+v, want %q and %q", pieces, want.Text, want.Reasoning)
+			}
+			if (got.FirstToken > 0) != (pieces != model.Delta{}) {
+				t.Errorf("the first piece after %v", got.FirstToken)
+			}
+			got.Raw, got.FirstToken = nil, 0
+			if diff := cmp.Diff(want, got, sameJSON); diff != "" {
+				t.Errorf("response (-want +got):\n%s", diff)
+			}
+		}
+	})
+}
+
+// sameJSON compares raw JSON by its meaning.
+var sameJSON = cmp.Transformer("JSON", func(raw json.RawMessage) any {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return string(raw)
+	}
+	return v
+})
+
+// TestRecordedRequests asks for the same as each recorded request, and checks
+// that what is sent is the same, but for what the other client words
+// differently: the token limit's name is the host's, tools are strict only
+// where that is asked for, and a schema has a name and a description.
+func TestRecordedRequests(t *testing.T) {
+	eachRecording(t, func(t *testing.T, rec recording) {
+		for _, i := range rec.Interactions {
+			var want map[string]any
+			if err := json.Unmarshal(i.Request.Body, &want); err != nil {
+				t.Fatal(err)
+			}
+			req := requestOf(t, i.Request.Body)
+			for _, field := range []string{"max_tokens", "max_completion_tokens"} {
+				if limit, ok := want[field]; ok {
+					delete(want, field)
+					want["max_tokens"] = limit
+				}
+			}
+			list, _ := want["tools"].([]any)
+			for _, tool := range list {
+				delete(tool.(map[string]any)["function"].(map[string]any), "strict")
+			}
+			if f, ok := want["response_format"].(map[string]any); ok {
+				schema := f["json_schema"].(map[string]any)
+				delete(schema, "description")
+				schema["name"] = "answer"
+			}
+			var sink func(model.Delta)
+			body := `{"choices": [{"message": {"content": "ok"}}]}`
+			if want["stream"] == true {
+				sink = func(model.Delta) {}
+				body = "data: " + `{"choices": [{"delta": {"content": "ok"}, "finish_reason": "stop"}]}` + "\n\n"
+			}
+			server, sent := serveAs(t, "", body)
+			if _, err := newProvider(t, openai.Config{APIKey: "k", BaseURL: server}).Complete(t.Context(), req, sink); err != nil {
 				t.Fatal(err)
 			}
 			if _, got := sent(); !cmp.Equal(want, got) {
 				t.Errorf("request (-recorded +ours):\n%s", cmp.Diff(want, got))
 			}
-		})
+		}
+	})
+}
+
+// requestOf is our request that asks for what a recorded one does.
+func requestOf(t *testing.T, body json.RawMessage) *model.Request {
+	t.Helper()
+	var wire struct {
+		wireRequest
+		MaxCompletionTokens *int64 `json:"max_completion_tokens"`
+		Tools               []struct {
+			Function struct {
+				Name, Description string
+				Parameters        *value.Map
+			}
+		} `json:"tools"`
+		ResponseFormat struct {
+			JSONSchema struct {
+				Schema *value.Map
+			} `json:"json_schema"`
+		} `json:"response_format"`
 	}
+	if err := json.Unmarshal(body, &wire); err != nil {
+		t.Fatal(err)
+	}
+	req := &model.Request{Model: wire.Model, Temperature: wire.Temperature, MaxTokens: wire.MaxTokens, Schema: wire.ResponseFormat.JSONSchema.Schema}
+	if req.MaxTokens == nil {
+		req.MaxTokens = wire.MaxCompletionTokens
+	}
+	if wire.ReasoningEffort != "" {
+		req.Thinking = &model.Thinking{Level: wire.ReasoningEffort}
+	}
+	for _, tool := range wire.Tools {
+		f := tool.Function
+		req.Tools = append(req.Tools, model.ToolSpec{Name: f.Name, Description: f.Description, Parameters: f.Parameters})
+	}
+	req.ToolChoice = readChoice(t, bytes.TrimSpace(wire.ToolChoice))
+	for _, m := range wire.Messages {
+		out := readMessage(t, m)
+		if m.Role == "system" {
+			req.System = out.Text
+			continue
+		}
+		if m.Reasoning != "" {
+			out.Native = &model.Native{Provider: "openai", Data: json.RawMessage(mustJSON(map[string]string{"reasoning_content": m.Reasoning}))}
+		}
+		req.Messages = append(req.Messages, out)
+	}
+	return req
 }

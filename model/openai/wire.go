@@ -1,152 +1,128 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
-	"fmt"
-	"strings"
 
-	sdk "github.com/openai/openai-go/v3"
-
-	"github.com/agentloom/agentloom/fault"
-	"github.com/agentloom/agentloom/model"
+	"github.com/agentloom/agentloom/value"
 )
 
-// params makes the SDK's request of ours.
-func (p *Provider) params(req *model.Request) (sdk.ChatCompletionNewParams, error) {
-	out := sdk.ChatCompletionNewParams{Model: req.Model}
-	if req.Model == "" || len(req.Messages) == 0 {
-		return out, fault.New(fault.Permanent, fmt.Sprintf("a call to %s needs a model and at least one message", p.Name()), nil)
-	}
-	if req.System != "" {
-		out.Messages = append(out.Messages, sdk.SystemMessage(req.System))
-	}
-	for _, m := range req.Messages {
-		switch m.Role {
-		case model.User:
-			out.Messages = append(out.Messages, sdk.UserMessage(m.Text))
-		case model.Assistant:
-			out.Messages = append(out.Messages, sdk.AssistantMessage(m.Text))
-		default:
-			return out, fault.New(fault.Permanent, fmt.Sprintf("a message to %s has the unknown role %q", p.Name(), m.Role), nil)
-		}
-	}
-	if req.Temperature != nil {
-		out.Temperature = sdk.Float(*req.Temperature)
-	}
-	if req.MaxTokens != nil {
-		// OpenAI has given up max_tokens, and its newer models refuse it. Other
-		// services all know it, and not all the newer name.
-		if p.openAI {
-			out.MaxCompletionTokens = sdk.Int(*req.MaxTokens)
-		} else {
-			out.MaxTokens = sdk.Int(*req.MaxTokens)
-		}
-	}
-	return out, nil
+// The forms that are sent. The SDK's own types for them cost more time than all
+// the rest of a call.
+
+// request is the body of a call.
+type request struct {
+	Model               string          `json:"model"`
+	Messages            []message       `json:"messages"`
+	Temperature         *float64        `json:"temperature,omitempty"`
+	MaxTokens           *int64          `json:"max_tokens,omitempty"`
+	MaxCompletionTokens *int64          `json:"max_completion_tokens,omitempty"`
+	Tools               []toolSpec      `json:"tools,omitempty"`
+	ToolChoice          any             `json:"tool_choice,omitempty"` // a word or a namedTool
+	ReasoningEffort     string          `json:"reasoning_effort,omitempty"`
+	Thinking            *thinkingSwitch `json:"thinking,omitempty"`
+	ResponseFormat      *responseFormat `json:"response_format,omitempty"`
+	Stream              bool            `json:"stream,omitempty"`
+	StreamOptions       *streamOptions  `json:"stream_options,omitempty"`
 }
 
-// response makes our answer of the SDK's.
-func (p *Provider) response(c *sdk.ChatCompletion) (*model.Response, error) {
-	if c == nil { // the answer was "null"
-		return nil, fault.New(fault.Transient, p.Name()+" answered nothing", nil)
-	}
-	r := &model.Response{Model: c.Model, Provider: p.Name(), Usage: usage(c), Raw: raw(c)}
-	if len(c.Choices) == 0 {
-		err := p.noChoice(c)
-		if r.Usage == nil {
-			return nil, err
-		}
-		return r, err
-	}
-	choice := c.Choices[0]
-	r.Text = text(&choice.Message)
-	r.FinishReason = finish(choice.FinishReason)
-	if choice.Message.Refusal != "" {
-		r.FinishReason = model.FinishContentFilter
-		if r.Text == "" {
-			r.Text = choice.Message.Refusal
-		}
-	}
-	return r, nil
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
 }
 
-// noChoice is the error for an answer without choices. Some routers report the
-// trouble of the service behind them that way, under status 200.
-func (p *Provider) noChoice(c *sdk.ChatCompletion) error {
-	var failed struct {
-		Error struct {
-			Message string          `json:"message"`
-			Code    json.RawMessage `json:"code"`
-		} `json:"error"`
-	}
-	// What does not fit this form is no report of trouble.
-	if json.Unmarshal([]byte(c.RawJSON()), &failed) == nil && failed.Error.Message != "" {
-		status := 0
-		if json.Unmarshal(failed.Error.Code, &status) != nil || status < 400 || status > 599 {
-			status = 502
-		}
-		return p.service.Status(status, failed.Error.Message)
-	}
-	return fault.New(fault.Transient, p.Name()+" answered without a choice, so there is no text", nil)
+type thinkingSwitch struct {
+	Type string `json:"type"`
 }
 
-// text is a message's text. OpenAI sends a string or null; some services send
-// a list of parts, of which the ones of type "text" count.
-func text(m *sdk.ChatCompletionMessage) string {
-	raw := m.JSON.Content.Raw()
-	if !strings.HasPrefix(raw, "[") {
-		return m.Content
-	}
-	var parts []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	if json.Unmarshal([]byte(raw), &parts) != nil {
-		return m.Content
-	}
-	var b strings.Builder
-	for _, part := range parts {
-		if part.Type == "text" {
-			b.WriteString(part.Text)
-		}
-	}
-	return b.String()
+type responseFormat struct {
+	Type       string     `json:"type"`
+	JSONSchema jsonSchema `json:"json_schema"`
 }
 
-func finish(reason string) string {
-	if reason == "function_call" { // the old name
-		return model.FinishToolCalls
-	}
-	return reason
+type jsonSchema struct {
+	Name   string     `json:"name"`
+	Schema *value.Map `json:"schema"` // keeps the order of the properties, which the answer follows
+	Strict bool       `json:"strict"`
 }
 
-// usage is nil when the service reported no tokens.
-func usage(c *sdk.ChatCompletion) *model.Usage {
-	if !c.JSON.Usage.Valid() {
-		return nil
-	}
-	u := model.Usage{
-		PromptTokens:     max(0, c.Usage.PromptTokens),
-		CompletionTokens: max(0, c.Usage.CompletionTokens),
-		TotalTokens:      max(0, c.Usage.TotalTokens),
-		ReasoningTokens:  max(0, c.Usage.CompletionTokensDetails.ReasoningTokens),
-		CachedTokens:     max(0, c.Usage.PromptTokensDetails.CachedTokens),
-	}
-	if u.TotalTokens == 0 {
-		u.TotalTokens = u.PromptTokens + u.CompletionTokens
-	}
-	return &u
+type message struct {
+	Role       string     `json:"role"`
+	Content    any        `json:"content,omitempty"` // a text or a list of parts
+	ToolCalls  []sentCall `json:"tool_calls,omitempty"`
+	ToolCallID *string    `json:"tool_call_id,omitempty"`
+	ownFields
 }
 
-// raw keeps what helps to find the call at the service.
-func raw(c *sdk.ChatCompletion) json.RawMessage {
-	b, err := json.Marshal(struct {
-		ID                string `json:"id,omitempty"`
-		SystemFingerprint string `json:"system_fingerprint,omitempty"`
-		ServiceTier       string `json:"service_tier,omitempty"`
-	}{c.ID, c.SystemFingerprint, string(c.ServiceTier)})
-	if err != nil || string(b) == "{}" {
-		return nil
+type sentCall struct {
+	ID       string       `json:"id"`
+	Type     string       `json:"type"`
+	Function sentFunction `json:"function"`
+}
+
+type sentFunction struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+type toolSpec struct {
+	Type     string       `json:"type"`
+	Function functionSpec `json:"function"`
+}
+
+type functionSpec struct {
+	Name        string     `json:"name"`
+	Description string     `json:"description,omitempty"`
+	Parameters  *value.Map `json:"parameters"`
+}
+
+type namedTool struct {
+	Type     string       `json:"type"`
+	Function functionName `json:"function"`
+}
+
+type functionName struct {
+	Name string `json:"name"`
+}
+
+// part is one part of a user's message: a text or a file.
+type part struct {
+	Type       string    `json:"type"`
+	Text       string    `json:"text,omitempty"`
+	ImageURL   *imageURL `json:"image_url,omitempty"`
+	File       *fileData `json:"file,omitempty"`
+	InputAudio *audio    `json:"input_audio,omitempty"`
+}
+
+type imageURL struct {
+	URL string `json:"url"`
+}
+
+type fileData struct {
+	Filename string `json:"filename"`
+	FileData string `json:"file_data"`
+}
+
+type audio struct {
+	Data   string `json:"data"`
+	Format string `json:"format"`
+}
+
+// embedRequest is the body of an embedding call.
+type embedRequest struct {
+	Model          string   `json:"model"`
+	Input          []string `json:"input"`
+	EncodingFormat string   `json:"encoding_format"`
+	Dimensions     *int64   `json:"dimensions,omitempty"`
+}
+
+// encode writes a body. Characters of HTML stay as they are: a prompt full of
+// them would be twice as long.
+func encode(body any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(body); err != nil {
+		return nil, err
 	}
-	return b
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

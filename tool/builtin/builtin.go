@@ -109,6 +109,15 @@ func resolve(dir, name, path string) (string, error) {
 	return dir + string(filepath.Separator) + path, nil
 }
 
+// short cuts an argument for an error: it may be a model's whole answer.
+func short(text string) string {
+	const most = 500
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
 // errTooLarge says that more came than Options.MaxReadBytes allows.
 var errTooLarge = errors.New("too large")
 

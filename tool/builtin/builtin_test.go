@@ -1,6 +1,7 @@
 package builtin_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -98,5 +99,34 @@ func TestRegisterRefusesNegativeLimit(t *testing.T) {
 	r := tool.NewRegistry(tool.RegistryOptions{})
 	if err := builtin.Register(r, builtin.Options{MaxReadBytes: -1}); err == nil {
 		t.Error("no error")
+	}
+}
+
+// Arguments come from models and from files: whatever their size, an error is
+// a few lines.
+func TestErrorsAreShort(t *testing.T) {
+	r := tools(t, builtin.Options{Dir: t.TempDir()})
+	huge := strings.Repeat("é", 1<<20)
+	for _, tt := range []struct {
+		tool string
+		args []any
+	}{
+		{"file_read", []any{"path", huge}},
+		{"file_read", []any{"path", "x", "encoding", huge}},
+		{"file_read", []any{"path", "x", huge, "x"}},
+		{"file_write", []any{"path", huge, "content", ""}},
+		{"file_write", []any{"path", huge + "/x", "content", ""}},
+		{"shell_command", []any{"command", "true", "cwd", huge}},
+		{"http_request", []any{"url", huge}},
+		{"http_request", []any{"url", "http://127.0.0.1:1/" + huge}},
+		{"http_request", []any{"url", "http://" + huge + ".invalid/"}},
+		{"http_request", []any{"url", "http://h", "method", huge}},
+		{"http_request", []any{"url", "http://h", "headers", value.MapOf(huge, "")}},
+		{"http_request", []any{"url", "http://h", "headers", value.MapOf(strings.Repeat("x", 1<<20), "\n")}},
+	} {
+		_, err := call(t, r, tt.tool, tt.args...)
+		if err == nil || len(err.Error()) > 2000 {
+			t.Errorf("%s %.30q: an error of %d bytes: %.200v", tt.tool, tt.args, len(err.Error()), err)
+		}
 	}
 }

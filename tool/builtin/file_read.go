@@ -109,7 +109,7 @@ func plain(info os.FileInfo, err error) error {
 func fileError(verb, path string, err error) error {
 	err = bare(err)
 	if errors.Is(err, errIsDir) || errors.Is(err, errNoPlain) || errors.Is(err, errBinary) {
-		return fmt.Errorf("cannot %s %q: it %w", verb, path, err)
+		return fmt.Errorf("cannot %s %q: it %w", verb, short(path), err)
 	}
-	return fmt.Errorf("cannot %s %q: %w", verb, path, err)
+	return fmt.Errorf("cannot %s %q: %w", verb, short(path), err)
 }

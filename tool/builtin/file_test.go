@@ -290,6 +290,11 @@ func TestFileWriteFailures(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "d"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	for name, target := range map[string]string{"loop": "loop", "nowhere": "no/such"} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	before := list(t, dir)
 	r := tools(t, builtin.Options{Dir: dir})
 	tests := []struct {
@@ -310,6 +315,9 @@ func TestFileWriteFailures(t *testing.T) {
 		{[]any{"path", "d/", "content", ""}, `cannot write "d/": it is a directory`},
 		{[]any{"path", "fifo", "content", ""}, `cannot write "fifo": it is no regular file`},
 		{[]any{"path", "plain/x", "content", ""}, `cannot write "plain/x": not a directory`},
+		{[]any{"path", "loop/x", "content", ""}, `cannot write "loop/x": too many levels of symbolic links`},
+		{[]any{"path", "nowhere/x", "content", ""}, `cannot write "nowhere/x": no such file or directory`},
+		{[]any{"path", "/dev/full", "content", "x"}, `cannot write "/dev/full": it is no regular file`},
 		{[]any{"path", strings.Repeat("n", 300), "content", ""}, `cannot write "` + strings.Repeat("n", 300) + `": file name too long`},
 	}
 	for _, tt := range tests {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/agentloom/agentloom/internal/owner"
 	"github.com/agentloom/agentloom/value"
 )
 
@@ -50,7 +51,7 @@ func store(path string, content []byte) error {
 	}
 	parent, _ := filepath.Split(path)
 	if parent = strings.TrimRight(parent, string(filepath.Separator)); parent != "" {
-		if err := os.MkdirAll(parent, 0o777); err != nil {
+		if err := makeDirs(parent); err != nil {
 			return err
 		}
 	}
@@ -72,10 +73,24 @@ func store(path string, content []byte) error {
 		return err
 	}
 	err = replace(path, content, old)
-	// A writable file in a directory that is not, or one that is a mount point,
-	// cannot be replaced, only written over.
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EBUSY) || errors.Is(err, syscall.EROFS) {
+	// A writable file in a directory that is not, or that takes no new files
+	// at all (/proc), or one that is a mount point, cannot be replaced, only
+	// written over.
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EBUSY) || errors.Is(err, syscall.EROFS) ||
+		errors.Is(err, fs.ErrNotExist) {
 		return overwrite(path, content)
+	}
+	return err
+}
+
+// makeDirs makes a directory with its parents. Where a symbolic link leads
+// nowhere, what is wrong with the link is the error, not that it exists.
+func makeDirs(path string) error {
+	err := os.MkdirAll(path, 0o777)
+	if errors.Is(err, fs.ErrExist) {
+		if _, broken := os.Stat(path); broken != nil {
+			return broken
+		}
 	}
 	return err
 }
@@ -128,7 +143,7 @@ func replace(path string, content []byte, old os.FileInfo) (err error) {
 		}
 	}()
 	if old != nil {
-		keepOwner(f, old)
+		owner.Keep(f, old)
 		if err = f.Chmod(mode); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -12,6 +13,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
+
+	"golang.org/x/net/idna"
 
 	"github.com/agentloom/agentloom/value"
 )
@@ -69,7 +73,7 @@ func (c *client) newRequest(in requestArgs) (*http.Request, error) {
 		method = strings.ToUpper(*in.Method)
 	}
 	if !slices.Contains([]string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete}, method) {
-		return nil, fmt.Errorf(`argument "method" must be GET, POST, PUT or DELETE, not %q`, method)
+		return nil, fmt.Errorf(`argument "method" must be GET, POST, PUT or DELETE, not %q`, short(method))
 	}
 	body, isJSON, err := requestBody(in.Body)
 	if err != nil {
@@ -133,13 +137,16 @@ func (c *client) setHeaders(req *http.Request, headers map[string]string) error 
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		v := headers[name]
 		if !isToken(name) {
-			return fmt.Errorf(`argument "headers": %q is no header name`, name)
+			return fmt.Errorf(`argument "headers": %q is no header name`, short(name))
 		}
 		if strings.ContainsFunc(v, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
-			return fmt.Errorf(`argument "headers": the value of %s holds a line break or another control character`, name)
+			return fmt.Errorf(`argument "headers": the value of %s holds a line break or another control character`, short(name))
 		}
 		req.Header.Set(name, v)
 		if strings.EqualFold(name, "Host") {
+			if u, err := url.Parse("http://" + v); err != nil || u.Host != v || u.User != nil {
+				return fmt.Errorf(`argument "headers": the value of %s is no host name`, short(name))
+			}
 			req.Host = v
 		}
 	}
@@ -168,8 +175,29 @@ func parseURL(text string) (*url.URL, error) {
 	case u.Hostname() == "":
 		return nil, fmt.Errorf(`argument "url" names no host`)
 	}
+	if u.Host, err = asciiHost(u); err != nil {
+		return nil, err
+	}
 	u.RawQuery = escapeQuery(u.RawQuery)
 	return u, nil
+}
+
+// asciiHost is a URL's host in the form that is looked up, with its port, so
+// that what is connected to and what is sent are one name: net/http reads a
+// host of other letters, or digits such as ①, in two ways.
+func asciiHost(u *url.URL) (string, error) {
+	name := u.Hostname()
+	if !strings.ContainsFunc(name, func(c rune) bool { return c > unicode.MaxASCII }) || strings.Contains(name, ":") {
+		return u.Host, nil // or an IPv6 address
+	}
+	ascii, err := idna.Lookup.ToASCII(name)
+	if err != nil {
+		return "", errors.New(`argument "url": its host is no valid name`)
+	}
+	if port := u.Port(); port != "" {
+		ascii += ":" + port
+	}
+	return ascii, nil
 }
 
 // escapeQuery percent-encodes what may not stand in a query. Text from

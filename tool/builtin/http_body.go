@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +26,7 @@ func (c *client) body(resp *http.Response) (string, error) {
 	if c.max > 0 {
 		r = io.LimitReader(r, c.max+1)
 	}
-	b, err := io.ReadAll(r)
+	b, err := io.ReadAll(stoppable{resp.Request.Context(), r})
 	if err != nil {
 		return "", err
 	}
@@ -34,6 +35,20 @@ func (c *client) body(resp *http.Response) (string, error) {
 	}
 	text, _ := charset(resp.Header.Get("Content-Type")).decode(b)
 	return text, nil
+}
+
+// stoppable ends with its context, also while a few compressed bytes, long
+// received, go on expanding.
+type stoppable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s stoppable) Read(p []byte) (int, error) {
+	if s.ctx.Err() != nil {
+		return 0, context.Cause(s.ctx)
+	}
+	return s.r.Read(p)
 }
 
 // charset is the encoding that a Content-Type names, utf-8 where it names none
@@ -61,7 +76,7 @@ func decompressed(resp *http.Response) (io.Reader, error) {
 		var open func(*bufio.Reader) (io.Reader, error)
 		switch strings.ToLower(strings.TrimSpace(codings[i])) {
 		case "gzip", "x-gzip":
-			open = func(b *bufio.Reader) (io.Reader, error) { return gzip.NewReader(b) }
+			open = openGzip
 		case "deflate":
 			open = openDeflate
 		case "", "identity":
@@ -80,6 +95,41 @@ func decompressed(resp *http.Response) (io.Reader, error) {
 		r = &codingReader{r: z, coding: codings[i]}
 	}
 	return r, nil
+}
+
+func openGzip(b *bufio.Reader) (io.Reader, error) {
+	z, err := gzip.NewReader(b)
+	if err != nil {
+		return nil, err
+	}
+	z.Multistream(false)
+	return &gzipMembers{b, z}, nil
+}
+
+// gzipMembers reads one member after the other. What follows the last and is
+// no member, such as padding, is left alone, as browsers do.
+type gzipMembers struct {
+	in *bufio.Reader
+	z  *gzip.Reader
+}
+
+func (g *gzipMembers) Read(p []byte) (int, error) {
+	for {
+		n, err := g.z.Read(p)
+		switch {
+		case !errors.Is(err, io.EOF):
+			return n, err
+		case n > 0:
+			return n, nil // the end is found again
+		}
+		if head, _ := g.in.Peek(2); string(head) != "\x1f\x8b" {
+			return 0, io.EOF
+		}
+		if err := g.z.Reset(g.in); err != nil {
+			return 0, err
+		}
+		g.z.Multistream(false)
+	}
 }
 
 // openDeflate reads the zlib format that HTTP means by deflate, or the bare

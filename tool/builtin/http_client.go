@@ -13,6 +13,9 @@ import (
 	"time"
 )
 
+// maxHeaderBytes bounds the headers of a response.
+const maxHeaderBytes = 1 << 20
+
 // newClient returns the client that all calls of one registry share.
 func newClient(opts Options) *client {
 	secure := opts.TLS.Clone()
@@ -34,7 +37,7 @@ func newClient(opts Options) *client {
 		MaxIdleConnsPerHost:    32,
 		IdleConnTimeout:        30 * time.Second,
 		TLSHandshakeTimeout:    30 * time.Second, // behind a proxy, when the request has gone
-		MaxResponseHeaderBytes: 1 << 20,
+		MaxResponseHeaderBytes: maxHeaderBytes,
 	}
 	if opts.Proxy != nil {
 		transport.Proxy = func(req *http.Request) (*url.URL, error) {

@@ -2,6 +2,7 @@ package builtin_test
 
 import (
 	"bufio"
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -65,6 +66,28 @@ func drip(conn net.Conn, text string) {
 	}
 }
 
+// answer waits for the request and answers it.
+func answer(text string) func(net.Conn) {
+	return func(c net.Conn) {
+		ask(c)
+		_, _ = io.WriteString(c, text)
+		drain(c)
+	}
+}
+
+// endless answers without end, until the client leaves.
+func endless(start, again string) func(net.Conn) {
+	return func(c net.Conn) {
+		ask(c)
+		_, _ = io.WriteString(c, start)
+		for chunk := strings.Repeat(again, 1000); ; {
+			if _, err := io.WriteString(c, chunk); err != nil {
+				return
+			}
+		}
+	}
+}
+
 func TestHTTPRequestPhases(t *testing.T) {
 	big := strings.Repeat("x", 8<<20) // more than the sockets' buffers hold
 	tests := []struct {
@@ -112,8 +135,31 @@ func TestHTTPRequestPhases(t *testing.T) {
 		}, nil, "connecting failed: the server does not speak TLS"},
 		{"no HTTP", "http", func(c net.Conn) {
 			ask(c)
-			_, _ = io.WriteString(c, "220 mail.example.com ESMTP\r\n")
-		}, nil, "reading failed: "},
+			_, _ = io.WriteString(c, "canary.example.com "+strings.Repeat("x", 500_000)+"\r\n")
+			drain(c)
+		}, nil, "reading failed: the answer is no valid HTTP: malformed HTTP status code"},
+		{"a single word", "http", func(c net.Conn) {
+			ask(c)
+			_, _ = io.WriteString(c, "canary\r\n")
+		}, nil, "reading failed: the server does not speak HTTP; is it an https:// URL?"},
+		{"a broken header", "http", answer("HTTP/1.1 200 OK\r\nSet-Cookie: canary\x00\r\n\r\n"), nil,
+			"reading failed: the answer is no valid HTTP: malformed MIME header line"},
+		{"two lengths", "http", answer("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"), nil,
+			"reading failed: the answer is no valid HTTP: message cannot contain multiple Content-Length headers"},
+		{"a broken trailer", "http", answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nSet-Cookie: canary\x00\r\n\r\n"), nil,
+			"reading failed: the answer is no valid HTTP: malformed MIME header line"},
+		{"a broken chunk", "http", answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\ncanary\r\n"), nil,
+			"reading failed: invalid byte in chunk length"},
+		{"endless headers", "http", endless("HTTP/1.1 200 OK\r\n", "X-Canary: canary\r\n"), nil,
+			"reading failed: the answer has more than 1048576 bytes of headers"},
+		{"an endless line", "http", endless("HTTP/1.1 200 ", "canary"), nil,
+			"reading failed: the answer has more than 1048576 bytes of headers"},
+		{"endless early hints", "http", endless("", "HTTP/1.1 103 Early Hints\r\nLink: </canary>\r\n\r\n"), nil,
+			"reading failed: the answer has more than 1048576 bytes of headers"},
+		{"an endless chunk extension", "http", endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;", "canary"), nil,
+			"reading failed: header line too long"},
+		{"endless trailers", "http", endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "X-Canary: canary\r\n"), nil,
+			"reading failed: http: suspiciously long trailer after chunked body"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -129,8 +175,8 @@ func TestHTTPRequestPhases(t *testing.T) {
 			if want := method + target + ": " + tt.want; err == nil || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("got error %v, want %s", err, want)
 			}
-			if err != nil && strings.Contains(err.Error(), "canary") {
-				t.Errorf("the error gives a secret away: %v", err)
+			if err != nil && (strings.Contains(err.Error(), "canary") || len(err.Error()) > 300) {
+				t.Errorf("the error gives a secret away, or goes on and on: %.500s", err)
 			}
 		})
 	}
@@ -285,6 +331,11 @@ func TestHTTPRequestProxy(t *testing.T) {
 	if err != nil || field(t, got, "body") != "proxied http://example.com/x" {
 		t.Errorf("got %v, %v", got, err)
 	}
+	s.Close()
+	_, err = call(t, r, "http_request", "url", "http://example.com/x")
+	if want := "GET http://example.com/x: connecting to the proxy failed: the connection was refused"; err == nil || err.Error() != want {
+		t.Errorf("got error %v, want %s", err, want)
+	}
 	broken := tools(t, builtin.Options{Proxy: func(*http.Request) (*url.URL, error) {
 		return nil, errors.New(`invalid proxy address "http://me:canary@"`)
 	}})
@@ -306,4 +357,23 @@ func TestHTTPRequestsAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// A bomb of bombs expands for long after its last byte has come.
+func TestHTTPRequestCancelledWhileDecompressing(t *testing.T) {
+	zip := func(text string) string {
+		return packed(t, text, func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriterLevel(w, gzip.BestSpeed) })
+	}
+	bomb := zip(zip(strings.Repeat("\x00", 200<<20)))
+	why := errors.New("somebody pressed stop")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip, gzip")
+		_, _ = io.WriteString(w, bomb)
+		time.AfterFunc(10*time.Millisecond, func() { cancel(why) })
+	})
+	tl, _ := tools(t, builtin.Options{}).Get("http_request")
+	if _, err := tl.Call(ctx, value.MapOf("url", s.URL)); !errors.Is(err, why) {
+		t.Errorf("got error %v", err)
+	}
 }

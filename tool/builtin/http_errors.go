@@ -8,8 +8,9 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
+	"net/textproto"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -19,8 +20,7 @@ func (w *watcher) explain(req *http.Request, err error) error {
 	w.mu.Lock()
 	p := w.phase
 	w.mu.Unlock()
-	shown := url.URL{Scheme: req.URL.Scheme, Host: req.URL.Host, Path: req.URL.Path, RawPath: req.URL.RawPath}
-	target := req.Method + " " + shown.String()
+	target := short(req.Method + " " + req.URL.Scheme + "://" + req.URL.Host + req.URL.EscapedPath())
 	switch cause := context.Cause(w.ctx); {
 	case errors.Is(cause, errStalled):
 		seconds := strconv.FormatFloat(w.timeout.Seconds(), 'f', -1, 64)
@@ -30,7 +30,11 @@ func (w *watcher) explain(req *http.Request, err error) error {
 	case errors.Is(err, errTooLarge):
 		return fmt.Errorf("%s: %w", target, err)
 	}
-	return fmt.Errorf("%s: %s failed: %w", target, p, plainer(err))
+	doing := p.String()
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "proxyconnect" {
+		doing += " to the proxy"
+	}
+	return fmt.Errorf("%s: %s failed: %w", target, doing, plainer(err))
 }
 
 // plainer replaces the wordings of net and net/http that say little to
@@ -38,9 +42,9 @@ func (w *watcher) explain(req *http.Request, err error) error {
 func plainer(err error) error {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		if dns.IsNotFound {
-			return fmt.Errorf("the host name %q does not resolve", dns.Name)
+			return fmt.Errorf("the host name %q does not resolve", short(dns.Name))
 		}
-		return fmt.Errorf("the host name %q could not be looked up: %s", dns.Name, dns.Err)
+		return fmt.Errorf("the host name %q could not be looked up: %s", short(dns.Name), dns.Err)
 	}
 	if record, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 		return fmt.Errorf("the server does not speak TLS (%s); is it an http:// URL?", record.Msg)
@@ -53,5 +57,25 @@ func plainer(err error) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("the server closed the connection too early")
 	}
+	why, broken := strings.CutPrefix(err.Error(), "net/http: HTTP/1.x transport connection broken: ")
+	if _, trailer := errors.AsType[textproto.ProtocolError](err); broken || trailer {
+		return notHTTP(why)
+	}
 	return err
+}
+
+// notHTTP says why an answer is no HTTP. What it quotes of the answer is left
+// out: it may be long, and a header that should be a secret.
+func notHTTP(why string) error {
+	if strings.Contains(why, "headers exceeded") {
+		return fmt.Errorf("the answer has more than %d bytes of headers", maxHeaderBytes)
+	}
+	why = strings.TrimPrefix(why, "http: ")
+	if end := strings.IndexAny(why, "\";:"); end >= 0 {
+		why = strings.TrimSpace(why[:end])
+	}
+	if why == "malformed HTTP response" {
+		return errors.New("the server does not speak HTTP; is it an https:// URL?")
+	}
+	return fmt.Errorf("the answer is no valid HTTP: %s", why)
 }

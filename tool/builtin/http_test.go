@@ -7,8 +7,10 @@ import (
 	"compress/zlib"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -221,6 +223,10 @@ func TestHTTPRequestDecompresses(t *testing.T) {
 		{"identity", "text", "text", ""},
 		{"br", "text", "text", ""},
 		{"gzip", "", "", ""},
+		{"gzip", zipped("one ") + zipped("") + zipped("two"), "one two", ""},
+		{"gzip", zipped("text") + "\x00\x00\x00", "text", ""},
+		{"gzip", zipped("text") + "junk", "text", ""},
+		{"gzip", zipped("text") + zipped("cut")[:15], "", "reading failed: the server closed the connection too early"},
 		{"gzip", "no gzip at all", "", "reading failed: the response body is no valid gzip"},
 		{"gzip", zipped("text")[:15], "", "reading failed: the server closed the connection too early"},
 		{"gzip, gzip, gzip, gzip, gzip, gzip", "text", "", "6 content encodings; at most 5"},
@@ -295,6 +301,7 @@ func TestHTTPRequestBadArguments(t *testing.T) {
 		{[]any{"url", "http:opaque"}, `argument "url" names no host`},
 		{[]any{"url", "http://h/\r\nX-Evil: 1"}, `argument "url" holds a line break or another control character`},
 		{[]any{"url", "https://me:pa/55w0rd@h/"}, noURL},
+		{[]any{"url", "http://a\u202eb.example/"}, `argument "url": its host is no valid name`},
 		{[]any{"url", "https://h/100%"}, noURL},
 		{[]any{"url", "http://h", "method", "PATCH"}, `argument "method" must be GET, POST, PUT or DELETE, not "PATCH"`},
 		{[]any{"url", "http://h", "method", ""}, `argument "method" must be GET, POST, PUT or DELETE, not ""`},
@@ -305,6 +312,10 @@ func TestHTTPRequestBadArguments(t *testing.T) {
 		{[]any{"url", "http://h", "headers", value.MapOf("X Y", "1")}, `argument "headers": "X Y" is no header name`},
 		{[]any{"url", "http://h", "headers", value.MapOf("", "1")}, `argument "headers": "" is no header name`},
 		{[]any{"url", "http://h", "headers", value.MapOf("X", "s3cret\r\nY: 1")}, `argument "headers": the value of X holds a line break or another control character`},
+		{[]any{"url", "http://h", "headers", value.MapOf("Host", "evil host")}, `argument "headers": the value of Host is no host name`},
+		{[]any{"url", "http://h", "headers", value.MapOf("host", "a/b")}, `argument "headers": the value of host is no host name`},
+		{[]any{"url", "http://h", "headers", value.MapOf("Host", "me@a")}, `argument "headers": the value of Host is no host name`},
+		{[]any{"url", "http://h", "body", value.MapOf("x", []any{1.5, math.Inf(1)})}, `argument "body.x[1]" must be a finite number`},
 		{[]any{"url", "http://h", "body", int64(5)}, `argument "body" must be a string, an object or an array, not a number`},
 		{[]any{"url", "http://h", "body", false}, `argument "body" must be a string, an object or an array, not a boolean`},
 		{[]any{"url", "http://h", "json", value.MapOf()}, `argument "json" is unknown; the known ones are url, method, headers, body, timeout`},
@@ -313,6 +324,33 @@ func TestHTTPRequestBadArguments(t *testing.T) {
 		_, err := call(t, r, "http_request", tt.args...)
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("%q: got error %v, want %s", tt.args, err, tt.want)
+		}
+	}
+}
+
+// The name that is connected to and the one that is sent are one.
+func TestHTTPRequestHostsOfAnyLanguage(t *testing.T) {
+	s := serve(t, echo)
+	through, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := tools(t, builtin.Options{Proxy: http.ProxyURL(through)})
+	for written, want := range map[string]string{
+		"BÜCHER.Example:81": "xn--bcher-kva.example:81",
+		"bücher.example":    "xn--bcher-kva.example",
+		"①②⑦.⓪.⓪.①":         "127.0.0.1",
+		"ｅｘａｍｐｌｅ。com":       "example.com",
+		"EXAMPLE.com":       "EXAMPLE.com",
+	} {
+		got, err := call(t, r, "http_request", "url", "http://"+written+"/")
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		body := field(t, got, "body").(string)
+		if line := "GET http://" + want + "/ host=" + want + "\n"; !strings.HasPrefix(body, line) {
+			t.Errorf("got %.100s, want %s", body, line)
 		}
 	}
 }

@@ -3,21 +3,15 @@ package builtin
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
 
+	"github.com/agentloom/agentloom/internal/process"
 	"github.com/agentloom/agentloom/value"
 )
-
-// killGrace is how long the output pipes may stay open after everything that
-// was found has been killed.
-const killGrace = time.Second
 
 // shell runs commands.
 type shell struct {
@@ -50,21 +44,23 @@ func (s shell) command(ctx context.Context, in commandArgs) (any, error) {
 	}
 	stop := time.NewTimer(timeout)
 	defer stop.Stop()
-	r, err := s.start(in.Command, dir)
+	overflow := make(chan struct{}, 2)
+	stdout, stderr := &capture{max: s.max, overflow: overflow}, &capture{max: s.max, overflow: overflow}
+	r, err := process.Shell(in.Command, process.Options{Dir: dir, Environ: s.environ, Stdout: stdout, Stderr: stderr})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the command could not be started: %w", bare(err))
 	}
 	select {
-	case <-r.finished:
-		return result(exitCode(r.cmd.ProcessState), r.stdout.text(), r.stderr.text()), nil
+	case <-r.Done():
+		return result(r.ExitCode(), stdout.text(), stderr.text()), nil
 	case <-stop.C:
-		r.kill()
-		return result(-1, r.stdout.text(), "Command timed out"), nil
-	case <-r.overflow:
-		r.kill()
+		r.Kill()
+		return result(-1, stdout.text(), "Command timed out"), nil
+	case <-overflow:
+		r.Kill()
 		return nil, tooLarge("the command's output", s.max)
 	case <-ctx.Done():
-		r.kill()
+		r.Kill()
 		return nil, fmt.Errorf("the command was stopped: %w", context.Cause(ctx))
 	}
 }
@@ -84,102 +80,39 @@ func (s shell) cwd(arg *string) (string, error) {
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
-		return "", fmt.Errorf("the directory to run in, %q: %w", path, bare(err))
+		return "", fmt.Errorf("the directory to run in, %q: %w", short(path), bare(err))
 	}
 	if !info.IsDir() {
-		return "", fmt.Errorf("the directory to run in, %q, is not a directory", path)
+		return "", fmt.Errorf("the directory to run in, %q, is not a directory", short(path))
 	}
 	return dir, nil
 }
 
-// A running command.
-type running struct {
-	cmd            *exec.Cmd
-	mark           string // a variable that only this command's processes have
-	stdout, stderr *capture
-	overflow       chan struct{} // gets a value when a capture is too large
-	finished       chan struct{} // closed when the shell and its pipes are done
-}
-
-func (s shell) start(command, dir string) (*running, error) {
-	if strings.HasPrefix(command, "-") || strings.HasPrefix(command, "+") {
-		command = " " + command // else sh takes it for options
-	}
-	r := &running{
-		cmd:      &exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", command}, Dir: dir, Env: s.environ},
-		mark:     "_AGENTLOOM_COMMAND_" + rand.Text() + "=1",
-		overflow: make(chan struct{}, 2),
-		finished: make(chan struct{}),
-	}
-	r.cmd.Env = append(r.cmd.Environ(), r.mark)
-	ownGroup(r.cmd)
-	stdout, err := r.cmd.StdoutPipe()
-	if err != nil {
-		return nil, fmt.Errorf("the command could not be started: %w", bare(err))
-	}
-	stderr, err := r.cmd.StderrPipe()
-	if err != nil {
-		_ = stdout.Close()
-		return nil, fmt.Errorf("the command could not be started: %w", bare(err))
-	}
-	if err := r.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("the command could not be started: %w", bare(err))
-	}
-	r.stdout = read(stdout, s.max, r.overflow)
-	r.stderr = read(stderr, s.max, r.overflow)
-	go func() {
-		<-r.stdout.done
-		<-r.stderr.done
-		_ = r.cmd.Wait() // what it reports is in ProcessState
-		close(r.finished)
-	}()
-	return r, nil
-}
-
-// kill ends every process of the command and waits for the shell. A process
-// that could not be found no longer holds up the call: its pipes are closed.
-func (r *running) kill() {
-	killTree(r.cmd.Process.Pid, r.mark)
-	grace := time.NewTimer(killGrace)
-	defer grace.Stop()
-	select {
-	case <-r.finished:
-	case <-grace.C:
-		_ = r.stdout.from.Close()
-		_ = r.stderr.from.Close()
-		<-r.finished
-	}
-}
-
-// capture is what one output stream printed so far.
+// capture is what one output stream printed so far. Past max, unless it is 0,
+// it tells overflow and throws the rest away.
 type capture struct {
-	from io.ReadCloser
-	buf  bytes.Buffer
-	done chan struct{} // closed at the stream's end; buf may be read then
+	buf      bytes.Buffer
+	max      int64
+	overflow chan<- struct{} // has room for one value of each capture
+	full     bool
 }
 
-// read captures a stream to its end. Past limit, unless it is 0, it tells
-// overflow and throws the rest away.
-func read(from io.ReadCloser, limit int64, overflow chan<- struct{}) *capture {
-	c := &capture{from: from, done: make(chan struct{})}
-	go func() {
-		defer close(c.done)
-		if limit == 0 {
-			_, _ = c.buf.ReadFrom(from) // a read error is the stream's end
-			return
+func (c *capture) Write(p []byte) (int, error) {
+	keep := p
+	if room := c.max - int64(c.buf.Len()); c.max > 0 && int64(len(p)) > room {
+		keep = p[:room]
+		if !c.full {
+			c.full = true
+			c.overflow <- struct{}{}
 		}
-		_, _ = c.buf.ReadFrom(io.LimitReader(from, limit))
-		if n, _ := io.Copy(io.Discard, io.LimitReader(from, 1)); n > 0 {
-			overflow <- struct{}{}
-			_, _ = io.Copy(io.Discard, from)
-		}
-	}()
-	return c
+	}
+	_, _ = c.buf.Write(keep) // never fails
+	return len(p), nil
 }
 
-// text waits for the stream's end. Bytes that are not UTF-8 are replaced.
+// text is what was captured, once the command is done. Bytes that are not
+// UTF-8 are replaced.
 func (c *capture) text() string {
-	<-c.done
 	text, _ := decodeUTF8(c.buf.Bytes())
 	return text
 }

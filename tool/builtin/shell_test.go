@@ -122,6 +122,9 @@ func TestShellCommandTimeoutKillsEverything(t *testing.T) {
 		tests = append(tests, []struct{ name, command string }{
 			{"a new session", "echo partial; setsid sh -c 'echo $$ >pid; exec sleep 300' & wait"},
 			{"an orphan in a new session", "echo partial; (setsid sh -c 'echo $$ >pid; exec sleep 300' >/dev/null 2>&1 &); sleep 300"},
+			{"an orphan in a new session with a cleared environment", "echo partial; sleep 0.2; " +
+				"(setsid env -i sh -c 'echo $$ >pid; exec sleep 300' >/dev/null 2>&1 &); sleep 300"},
+			{"the same, and it holds the pipes", "echo partial; sleep 0.2; (setsid env -i sh -c 'echo $$ >pid; exec sleep 300' &)"},
 			{"an orphan in a new session that holds the pipes", "echo partial; (setsid sh -c 'echo $$ >pid; exec sleep 300' &)"},
 		}...)
 	}

@@ -69,7 +69,7 @@ func encodingArgument(arg *string) (codec, error) {
 	}
 	c, ok := codecFor(name)
 	if !ok {
-		return c, fmt.Errorf(`argument "encoding": %q is unknown; the known ones are %s`, name, encodings)
+		return c, fmt.Errorf(`argument "encoding": %q is unknown; the known ones are %s`, short(name), encodings)
 	}
 	return c, nil
 }

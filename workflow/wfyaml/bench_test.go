@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/agentloom/agentloom/workflow"
 )
 
 // manySteps is a workflow of n steps, about 140 bytes each.
@@ -64,7 +66,7 @@ func BenchmarkParts(b *testing.B) {
 		for b.Loop() {
 			d := &decoder{}
 			d.measure(root)
-			d.workflow(root)
+			d.workflow(root, workflow.DefaultConfig())
 		}
 	})
 }

@@ -18,9 +18,10 @@ type decoder struct {
 	errors   list
 	warnings list
 	seen     map[finding]bool
-	// broken are the paths whose values could not be read. What the semantic
-	// rules say about them would be an echo of the error already reported.
-	broken map[string]bool
+	// broken are the values that could not be read, and the keys that a mapping
+	// lacks for a reason already reported. What the semantic rules say about
+	// them would be an echo.
+	broken map[spot]bool
 	flat   map[*yaml.Node][]entry // flattened mappings that have an anchor
 	data   map[*yaml.Node]any     // free data that has an anchor
 	tail   workflow.Diagnostics   // what comes after all others
@@ -36,10 +37,17 @@ type list struct {
 }
 
 // finding identifies a diagnostic: what stands below an anchor is met once for
-// each alias and reported once.
+// each alias and reported once. The detail tells apart what one rule can say of
+// one node.
 type finding struct {
-	position
-	code, message string
+	node         *yaml.Node
+	code, detail string
+}
+
+// spot is a value, or with a key that key's absence from a mapping.
+type spot struct {
+	node *yaml.Node
+	key  string
 }
 
 // position is a place in the file, from 1, the column in characters; the zero
@@ -105,61 +113,72 @@ const shownLength = 60
 
 // show quotes text from the file for a message, cut and with control and
 // direction characters escaped.
-func show(s string) string {
+func show(s string) string { return shown(s).String() }
+
+// shown is show, made only where the message is.
+type shown string
+
+func (s shown) String() string {
 	n := 0
 	for i := range s {
 		if n++; n > shownLength {
-			return strconv.Quote(s[:i]) + "…"
+			return strconv.Quote(string(s[:i])) + "…"
 		}
 	}
-	return strconv.Quote(s)
+	return strconv.Quote(string(s))
 }
 
-// fail reports an error that has no path.
+// fail reports an error that ends the reading.
 func (d *decoder) fail(code string, pos position, message, suggestion string) {
-	d.add(workflow.SeverityError, code, pos, nil, message, suggestion)
+	d.put(workflow.SeverityError, code, pos, nil, message, suggestion)
 }
 
-// wrong reports an error at an item and marks its value as unreadable.
-func (d *decoder) wrong(code string, it item, message, suggestion string) {
-	if d.full() {
-		return
+// wrong reports an error in an item's value, worded as by fmt.Sprintf, and
+// marks the value as unreadable.
+func (d *decoder) wrong(code string, it item, suggestion, format string, args ...any) {
+	if d.news(workflow.SeverityError, code, it.node, "") {
+		d.put(workflow.SeverityError, code, at(it.node), it.path, fmt.Sprintf(format, args...), suggestion)
+		d.mark(spot{node: it.node})
 	}
-	d.add(workflow.SeverityError, code, at(it.node), it.path, message, suggestion)
-	d.markBroken(it.path.String())
 }
 
-func (d *decoder) markBroken(path string) {
+// badKey reports an error in a key, which stands in the section at path p.
+func (d *decoder) badKey(code string, e entry, p *path, suggestion, format string, args ...any) {
+	if d.news(workflow.SeverityError, code, e.name, "") {
+		it := item{path: p}.key(e.key, e.name)
+		d.put(workflow.SeverityError, code, at(e.name), it.path, fmt.Sprintf(format, args...), suggestion)
+	}
+}
+
+func (d *decoder) mark(s spot) {
 	if d.broken == nil {
-		d.broken = map[string]bool{}
+		d.broken = map[spot]bool{}
 	}
-	d.broken[path] = true
+	d.broken[s] = true
 }
 
-// full counts an error as dropped when the list is full, before anybody spends
-// time on wording it: a hostile file has a mistake in every byte.
-func (d *decoder) full() bool {
-	if len(d.errors.kept) < MaxListed {
+// news reports whether a diagnostic is to be put on its list: one that has room
+// for it and does not have it yet. It is asked before anybody spends time on the
+// wording: a hostile file has a mistake in every byte, and aliases to repeat
+// them a million times.
+func (d *decoder) news(s workflow.Severity, code string, n *yaml.Node, detail string) bool {
+	if l := d.list(s); len(l.kept) >= MaxListed {
+		l.dropped++
 		return false
 	}
-	d.errors.dropped++
-	return true
-}
-
-func (d *decoder) add(s workflow.Severity, code string, pos position, p *path, message, suggestion string) {
-	l := d.list(s)
-	f := finding{pos, code, message}
+	f := finding{n, code, detail}
 	if d.seen[f] {
-		return
-	}
-	if len(l.kept) >= MaxListed {
-		l.dropped++
-		return
+		return false
 	}
 	if d.seen == nil {
 		d.seen = map[finding]bool{}
 	}
 	d.seen[f] = true
+	return true
+}
+
+func (d *decoder) put(s workflow.Severity, code string, pos position, p *path, message, suggestion string) {
+	l := d.list(s)
 	l.kept = append(l.kept, workflow.Diagnostic{
 		Severity: s, Code: code, Path: p.String(), Message: message, Suggestion: suggestion,
 		File: d.file, Line: pos.line, Column: pos.column,

@@ -35,7 +35,9 @@ func section[T any](d *decoder, it item, what string, fields []field[T], t *T) b
 		}
 		i := slices.IndexFunc(fields, func(f field[T]) bool { return f.key == e.key })
 		if i < 0 {
-			d.unknownKey(e, es, it, what, fieldKeys(fields))
+			if d.news(workflow.SeverityError, "unknown_key", e.name, what) {
+				d.putUnknownKey(e, es, it, what, fieldKeys(fields))
+			}
 			continue
 		}
 		if !isNull(e.value) {
@@ -69,7 +71,7 @@ func (d *decoder) collectionTag(n *yaml.Node, it item, usual string) bool {
 	if n.Style&yaml.TaggedStyle == 0 || n.Tag == usual {
 		return true
 	}
-	d.wrong("unsupported_tag", it, fmt.Sprintf("the tag %s is not supported", show(n.Tag)), "")
+	d.wrong("unsupported_tag", it, "", "the tag %s is not supported", shown(n.Tag))
 	return false
 }
 
@@ -78,8 +80,7 @@ func (d *decoder) collectionTag(n *yaml.Node, it item, usual string) bool {
 func (d *decoder) ownKey(e entry, it item) bool {
 	switch {
 	case !e.text:
-		d.add(workflow.SeverityError, "invalid_key", at(e.name), it.key(e.key, e.value).path,
-			"a key must be a string, not "+describe(e.name), "put quotes around it")
+		d.badKey("invalid_key", e, it.path, "put quotes around it", "a key must be a string, not %s", described{e.name})
 		return false
 	case strings.HasPrefix(e.key, "x-"):
 		d.free(it.key(e.key, e.value)) // for its errors: two equal keys are wrong here too
@@ -88,26 +89,27 @@ func (d *decoder) ownKey(e entry, it item) bool {
 	return true
 }
 
-// unknownKey reports a key that a section does not have.
-func (d *decoder) unknownKey(e entry, es []entry, it item, what string, known []string) {
-	if d.full() {
-		return
-	}
+// putUnknownKey reports a key that a section does not have.
+func (d *decoder) putUnknownKey(e entry, es []entry, it item, what string, known []string) {
 	suggestion := ""
 	if near := nearest.Of(e.key, known); near != "" {
 		suggestion = fmt.Sprintf("did you mean %q?", near)
 		if _, ok := lookup(es, near); !ok {
-			d.markBroken(it.key(near, nil).path.String()) // a second error would call it missing
+			d.mark(spot{follow(it.node), near}) // a second error would call it missing
 		}
 	}
-	d.add(workflow.SeverityError, "unknown_key", at(e.name), it.key(e.key, e.value).path,
+	d.put(workflow.SeverityError, "unknown_key", at(e.name), it.key(e.key, e.value).path,
 		fmt.Sprintf("unknown key %s in %s", show(e.key), what), suggestion)
 }
 
 // wrongType reports a value of another type than expected, with what to write
 // where that can be guessed.
 func (d *decoder) wrongType(it item, expected string) {
-	d.wrong("wrong_type", it, "expected "+expected+", found "+describe(it.node), guess(follow(it.node), expected))
+	if d.news(workflow.SeverityError, "wrong_type", it.node, expected) {
+		d.put(workflow.SeverityError, "wrong_type", at(it.node), it.path,
+			"expected "+expected+", found "+describe(it.node), guess(follow(it.node), expected))
+		d.mark(spot{node: it.node})
+	}
 }
 
 // guess says what may have been meant by a value of the wrong type.
@@ -159,7 +161,7 @@ func isText(n *yaml.Node) bool {
 
 func isNull(n *yaml.Node) bool {
 	n = follow(n)
-	if n.Kind != yaml.ScalarNode {
+	if n.Kind != yaml.ScalarNode || surelyText(n) {
 		return false
 	}
 	v, problem := scalarOf(n)
@@ -175,7 +177,7 @@ func (d *decoder) scalar(it item, expected string) (any, bool) {
 	}
 	v, problem := scalarOf(n)
 	if problem != "" {
-		d.wrong("invalid_value", it, problem, "")
+		d.wrong("invalid_value", it, "", "%s", problem)
 		return nil, false
 	}
 	return v, true
@@ -184,6 +186,10 @@ func (d *decoder) scalar(it item, expected string) (any, bool) {
 // string reads a string. Of another scalar it keeps the text, so that what
 // refers to it (a step's id) is not reported as well.
 func (d *decoder) string(it item, dst *string) bool {
+	if n := follow(it.node); surelyText(n) {
+		*dst = n.Value
+		return true
+	}
 	v, ok := d.scalar(it, "a string")
 	if !ok {
 		return false
@@ -200,7 +206,7 @@ func (d *decoder) string(it item, dst *string) bool {
 // stand, the remedy is to quote it; elsewhere a boolean may have been meant.
 func (d *decoder) warnBoolean(it item, onlyText bool) {
 	n := follow(it.node)
-	if !yaml11Boolean(n) {
+	if !yaml11Boolean(n) || !d.news(workflow.SeverityWarning, "yaml11_boolean", it.node, "") {
 		return
 	}
 	b, _ := yaml11Truth(n.Value)
@@ -208,7 +214,7 @@ func (d *decoder) warnBoolean(it item, onlyText bool) {
 	if !onlyText {
 		suggestion = fmt.Sprintf("write %t, or put quotes around it", b)
 	}
-	d.add(workflow.SeverityWarning, "yaml11_boolean", at(it.node), it.path,
+	d.put(workflow.SeverityWarning, "yaml11_boolean", at(it.node), it.path,
 		fmt.Sprintf("%s is a string here, though YAML 1.1 reads it as %t", show(n.Value), b), suggestion)
 }
 
@@ -281,7 +287,7 @@ func decodeInt[N int | int64](d *decoder, it item, dst *N) bool {
 		return true
 	}
 	if isInt(v) {
-		d.wrong("out_of_range", it, "the integer "+cut(follow(it.node).Value)+" is too large", "")
+		d.wrong("out_of_range", it, "", "the integer %s is too large", cut(follow(it.node).Value))
 		return false
 	}
 	d.wrongType(it, expected)
@@ -314,7 +320,7 @@ func (d *decoder) number(it item, dst *float64) bool {
 		return false
 	}
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		d.wrong("out_of_range", it, "expected a finite number, found "+cut(follow(it.node).Value), "")
+		d.wrong("out_of_range", it, "", "expected a finite number, found %s", cut(follow(it.node).Value))
 		return false
 	}
 	*dst = f

@@ -43,7 +43,7 @@ func (d *decoder) freeNode(n *yaml.Node, it item) any {
 	}
 	v, problem := scalarOf(n)
 	if problem != "" {
-		d.wrong("invalid_value", it, problem, "")
+		d.wrong("invalid_value", it, "", "%s", problem)
 		return nil
 	}
 	d.warnBoolean(it, false)

@@ -31,7 +31,7 @@ func decodeOnly(src []byte) (*workflow.Definition, workflow.Diagnostics) {
 	if !ok {
 		return nil, d.diagnostics()
 	}
-	def := d.workflow(root)
+	def := d.workflow(root, workflow.DefaultConfig())
 	return def, d.diagnostics()
 }
 

@@ -6,8 +6,10 @@ import (
 	"github.com/agentloom/agentloom/value"
 )
 
-// items returns the items of a node that must be a list of what is named.
-func (d *decoder) items(it item, of string) ([]item, bool) {
+// items returns the items of a node that must be a list of what is named. They
+// get their paths one by one, where they are read: aliases can make millions of
+// a few.
+func (d *decoder) items(it item, of string) ([]*yaml.Node, bool) {
 	n := follow(it.node)
 	if n.Kind != yaml.SequenceNode {
 		d.wrongType(it, "a list of "+of)
@@ -16,17 +18,13 @@ func (d *decoder) items(it item, of string) ([]item, bool) {
 	if !d.collectionTag(n, it, "!!seq") {
 		return nil, false
 	}
-	out := make([]item, len(n.Content))
-	for i, c := range n.Content {
-		out[i] = it.index(i, c)
-	}
-	return out, true
+	return n.Content, true
 }
 
 // texts is a field that holds a list of strings. An empty list is not nil.
 func texts[T any](key string, to func(*T) *[]string) field[T] {
 	return field[T]{key, func(d *decoder, t *T, it item) {
-		its, ok := d.items(it, "strings")
+		nodes, ok := d.items(it, "strings")
 		if !ok {
 			// A scalar was meant as the only item: go on as if it were.
 			if n := follow(it.node); n.Kind == yaml.ScalarNode {
@@ -34,8 +32,9 @@ func texts[T any](key string, to func(*T) *[]string) field[T] {
 			}
 			return
 		}
-		out := make([]string, len(its))
-		for i, it := range its {
+		out := make([]string, len(nodes))
+		for i, n := range nodes {
+			it := it.index(i, n)
 			if d.string(it, &out[i]) {
 				d.warnBoolean(it, true)
 			}
@@ -47,13 +46,13 @@ func texts[T any](key string, to func(*T) *[]string) field[T] {
 // integers is a field that holds a list of whole numbers.
 func integers[T any](key string, to func(*T) *[]int) field[T] {
 	return field[T]{key, func(d *decoder, t *T, it item) {
-		its, ok := d.items(it, "integers")
+		nodes, ok := d.items(it, "integers")
 		if !ok {
 			return
 		}
-		out := make([]int, len(its))
-		for i, it := range its {
-			decodeInt(d, it, &out[i])
+		out := make([]int, len(nodes))
+		for i, n := range nodes {
+			decodeInt(d, it.index(i, n), &out[i])
 		}
 		*to(t) = out
 	}}
@@ -63,14 +62,14 @@ func integers[T any](key string, to func(*T) *[]int) field[T] {
 // and plural in messages, each of which starts as blank.
 func sections[T, S any](key, what, plural string, fields []field[S], blank S, to func(*T) *[]S) field[T] {
 	return field[T]{key, func(d *decoder, t *T, it item) {
-		its, ok := d.items(it, plural)
+		nodes, ok := d.items(it, plural)
 		if !ok {
 			return
 		}
-		out := make([]S, len(its))
-		for i, it := range its {
+		out := make([]S, len(nodes))
+		for i, n := range nodes {
 			out[i] = blank
-			section(d, it, what, fields, &out[i])
+			section(d, it.index(i, n), what, fields, &out[i])
 		}
 		*to(t) = out
 	}}

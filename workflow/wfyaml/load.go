@@ -39,17 +39,32 @@ const (
 	maxWeight        = 3_000_000 // see source.weigh
 )
 
+// Options say how LoadWith reads a file.
+type Options struct {
+	// Defaults is the config of a file that says nothing; a file's own keys go
+	// over it. The zero Config stands for workflow.DefaultConfig.
+	Defaults workflow.Config
+}
+
 // Load reads a workflow from src. The diagnostics are all errors and warnings
 // of the file, in file order, those of workflow.Validate and workflow.Lint
 // included; file is the name they carry. The definition is nil when there is
 // an error among them.
 func Load(file string, src []byte) (*workflow.Definition, workflow.Diagnostics) {
+	return LoadWith(file, src, Options{})
+}
+
+// LoadWith is Load with options.
+func LoadWith(file string, src []byte, opts Options) (*workflow.Definition, workflow.Diagnostics) {
+	if opts.Defaults == (workflow.Config{}) {
+		opts.Defaults = workflow.DefaultConfig()
+	}
 	d := &decoder{file: file}
 	root, ok := d.parse(src)
 	if !ok {
 		return nil, d.diagnostics()
 	}
-	def := d.workflow(root)
+	def := d.workflow(root, opts.Defaults)
 	if def != nil {
 		d.adopt(root, workflow.Check(def))
 	}

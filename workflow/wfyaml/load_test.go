@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -66,7 +67,8 @@ func TestTextThatIsFine(t *testing.T) {
 		"crlf":            strings.ReplaceAll(small, "\n", "\r\n"),
 		"no last newline": strings.TrimSpace(small),
 		"end marker":      "---\n" + small + "...\n",
-		"directive":       "%YAML 1.1\n---\n" + small,
+		"of YAML 1.1":     "%YAML 1.1\n---\n" + small,
+		"of YAML 1.2":     "# first\n\n%TAG !e! tag:example,2000:\n%YAML 1.2 # the core schema\r\n---\n" + small,
 		"json":            `{"name": "w", "steps": [{"id": "a", "type": "llm_call", "prompt": "h\/i"}]}`,
 		"json with tabs":  "{\n\t\"name\": \"w\",\n\t\"steps\": [\n\t\t{\"id\": \"a\", \"type\": \"llm_call\", \"prompt\": \"hi\"}\n\t]\n}\n",
 	} {
@@ -77,7 +79,7 @@ func TestTextThatIsFine(t *testing.T) {
 }
 
 func TestColumnsCountCharacters(t *testing.T) {
-	_, ds := Load("f", []byte("\xef\xbb\xbf{\"é😀\": 1, name: w, \"x-ü\": 1, nmae: 2}"))
+	_, ds := Load("f", []byte("\xef\xbb\xbf{\"é😀\": 1, name: w, \"x-ü\": 1, naem: 2}"))
 	var columns []int
 	for _, d := range ds {
 		if d.Code == "unknown_key" {
@@ -206,10 +208,102 @@ func TestManyErrorsAreCounted(t *testing.T) {
 	})
 }
 
+// Each of these is a file of about 100 KB whose aliases repeat a list of
+// mistakes, or of what is costly to look at, for a million items. The
+// memory that is asked for tells whether each was worded, which takes gigabytes.
+func TestRepeatedMistakesCostNoWording(t *testing.T) {
+	repeated := func(list string, item func(i int) string, times int) string {
+		var b strings.Builder
+		b.WriteString("name: w\nx-all: &all " + list + "\nsteps:\n")
+		for i := range times {
+			b.WriteString("- " + item(i) + "\n")
+		}
+		return b.String()
+	}
+	list := func(of string, n int) string { return "[" + strings.Repeat(of+",", n) + "]" }
+	depends := func(i int) string { return fmt.Sprintf("{id: s%d, type: llm_call, prompt: p, depends_on: *all}", i) }
+	routes := func(i int) string { return fmt.Sprintf("{id: s%d, type: router, conditions: *all}", i) }
+	args := func(i int) string {
+		return fmt.Sprintf("{id: s%d, type: tool, tool_name: file_read, tool_args: {a: *all}}", i)
+	}
+	for _, tt := range []struct {
+		name, src string
+		want      string // the code of every diagnostic, too_many aside
+	}{
+		{"unknown dependencies", repeated(list("nobody_here", 1900), depends, 600), "unknown_dependency duplicate_dependency"},
+		{"one dependency again and again", repeated(list("s0", 1900), depends, 600), "duplicate_dependency self_dependency"},
+		{"integers for strings", repeated(list("1", 1900), depends, 600), "wrong_type"},
+		{"few integers for strings", repeated(list("1", 400), depends, 2800), "wrong_type"},
+		{"booleans of YAML 1.1", repeated(list("yes", 1900), depends, 600), "yaml11_boolean unknown_dependency duplicate_dependency"},
+		{"unknown keys", repeated(list("{k: 1}", 1900), func(i int) string {
+			return fmt.Sprintf("{id: s%d, type: llm_call, prompt: p, attachments: *all}", i)
+		}, 300), "unknown_key unknown_value missing_key not_supported"},
+		{"keys twice", repeated(list("{k: 1, k: 2}", 1900), args, 400), "duplicate_key"},
+		{"expressions that don't parse", repeated(list("{expression: '((', target: s0}", 700), routes, 1000), "bad_expression ungated_target"},
+		{"templates that don't parse", repeated(list("'{state.a} {'", 1900), args, 1000), "bad_template"},
+		{"templates without fault", repeated(list("'{a} {{'", 1900), args, 1000), ""},
+		{"fields that nothing sets", repeated(list("'{state.a} {state.b}'", 1900), args, 900), "unset_state"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, ds := Load("f", []byte(tt.src))
+			runtime.ReadMemStats(&after)
+			if asked := (after.TotalAlloc - before.TotalAlloc) >> 20; asked > 480 {
+				t.Errorf("%d MiB", asked)
+			}
+			if len(ds) > 2*MaxListed+2 || (len(ds) == 0) != (tt.want == "") {
+				t.Errorf("%d diagnostics", len(ds))
+			}
+			for _, d := range ds {
+				if d.Code != tooMany && !strings.Contains(" "+tt.want+" ", " "+d.Code+" ") {
+					t.Fatal(d)
+				}
+			}
+		})
+	}
+}
+
+// What an anchored value is wrong for is said once, and the rules say nothing
+// more about it wherever it stands.
+func TestAliasesOfBrokenValues(t *testing.T) {
+	src := "name: w\nsteps:\n- {id: a, type: llm_call, prompt: p}\n" +
+		"- {id: b, type: llm_call, prompt: p, depends_on: &list [a, 7]}\n" +
+		"- {id: c, type: llm_call, prompt: p, depends_on: *list}\n" +
+		"- &step {id: d, tpye: llm_call}\n- *step\n"
+	_, ds := Load("f", []byte(src))
+	var got []string
+	for _, d := range ds {
+		got = append(got, d.Code+" "+d.Path)
+	}
+	want := []string{"wrong_type steps[1].depends_on[1]", "duplicate_id steps[4].id", "unknown_key steps[3].tpye"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDefaultsOfTheCaller(t *testing.T) {
+	defaults := workflow.DefaultConfig()
+	defaults.Provider, defaults.Model, defaults.MaxRetries = "mock", "base", 7
+	src := "name: w\nconfig: {model: own, provider: }\nsteps:\n  - {id: a, type: llm_call, prompt: hi}\n"
+	def, ds := LoadWith("f", []byte(src), Options{Defaults: defaults})
+	if len(ds) > 0 {
+		t.Fatal(ds)
+	}
+	got := []any{def.Config.Provider, def.Config.Model, def.Config.MaxRetries, def.Steps[0].Retry.MaxRetries}
+	if diff := cmp.Diff([]any{"mock", "own", 7, 7}, got); diff != "" {
+		t.Error(diff)
+	}
+	plain, _ := Load("f", []byte(small))
+	if plain.Config != workflow.DefaultConfig() {
+		t.Errorf("%+v", plain.Config)
+	}
+}
+
 func TestJSONColumnsAreThoseOfTheFile(t *testing.T) {
 	for src, want := range map[string]string{
-		`{"name": "w", "nmae": 1}`:        "f:1:15:",
-		"{\"name\": \"w\",\n\"nmae\": 1}": "f:2:1:",
+		`{"name": "w", "naem": 1}`:        "f:1:15:",
+		"{\"name\": \"w\",\n\"naem\": 1}": "f:2:1:",
 		`{"name": "w}`:                    "f:1:10:",
 		`{"name": @}`:                     "f:1:10:",
 		`[1]`:                             "f:1:1:",

@@ -1,8 +1,6 @@
 package wfyaml
 
 import (
-	"fmt"
-
 	"go.yaml.in/yaml/v4"
 
 	"github.com/agentloom/agentloom/workflow"
@@ -65,26 +63,33 @@ func (d *decoder) ownEntries(n *yaml.Node, p *path) (own []entry, merged []*yaml
 			continue
 		}
 		if k.Kind != yaml.ScalarNode {
-			d.add(workflow.SeverityError, "invalid_key", at(name), p, "a list or mapping cannot be a key",
-				"a text that starts with [ or { needs quotes")
+			d.noKey(name, p, "a list or mapping cannot be a key", "a text that starts with [ or { needs quotes")
 			continue
 		}
-		v, problem := scalarOf(k)
-		if problem != "" {
-			d.add(workflow.SeverityError, "invalid_key", at(name), p, problem, "")
-			continue
+		text := surelyText(k)
+		if !text {
+			v, problem := scalarOf(k)
+			if problem != "" {
+				d.noKey(name, p, problem, "")
+				continue
+			}
+			_, text = v.(string)
 		}
-		_, text := v.(string)
 		e := entry{k.Value, text, name, val}
 		if first, ok := all.get(e.key); ok {
-			it := item{path: p}.key(e.key, name)
-			d.add(workflow.SeverityError, "duplicate_key", at(name), it.path,
-				fmt.Sprintf("the key %s is already on line %d", show(e.key), first.name.Line), "remove one of them")
+			d.badKey("duplicate_key", e, p, "remove one of them", "the key %s is already on line %d", shown(e.key), first.name.Line)
 			continue
 		}
 		all.put(e)
 	}
 	return all.list, merged
+}
+
+// noKey reports what can't be a key at all, in the mapping at path p.
+func (d *decoder) noKey(n *yaml.Node, p *path, problem, suggestion string) {
+	if d.news(workflow.SeverityError, "invalid_key", n, "") {
+		d.put(workflow.SeverityError, "invalid_key", at(n), p, problem, suggestion)
+	}
 }
 
 // isMerge reports whether a key is the merge key, a plain <<.
@@ -105,12 +110,12 @@ func (d *decoder) mergeSources(val *yaml.Node, p *path) []*yaml.Node {
 				out = append(out, m)
 				continue
 			}
-			d.wrong("wrong_type", it.index(i, c), "expected a mapping to merge, found "+describe(c), "")
+			d.wrong("wrong_type", it.index(i, c), "", "expected a mapping to merge, found %s", described{c})
 		}
 		return out
 	}
-	d.wrong("wrong_type", it, "expected a mapping to merge or a list of them, found "+describe(val),
-		"`<<` is YAML's merge key; put quotes around it if you mean the text")
+	d.wrong("wrong_type", it, "`<<` is YAML's merge key; put quotes around it if you mean the text",
+		"expected a mapping to merge or a list of them, found %s", described{val})
 	return nil
 }
 

@@ -17,7 +17,8 @@ func (d *decoder) adopt(root *yaml.Node, ds workflow.Diagnostics) {
 			d.tail = append(d.tail, g)
 			continue
 		}
-		if d.covered(g.Path) {
+		pos, broken := d.locate(root, g.Path)
+		if broken {
 			continue
 		}
 		l := d.list(g.Severity)
@@ -25,35 +26,36 @@ func (d *decoder) adopt(root *yaml.Node, ds workflow.Diagnostics) {
 			l.dropped++
 			continue
 		}
-		pos := d.locate(root, g.Path)
 		g.Line, g.Column = pos.line, pos.column
 		l.kept = append(l.kept, g)
 	}
 }
 
-// covered reports whether a path is, or lies below, one whose value is broken.
-func (d *decoder) covered(path string) bool {
-	for len(d.broken) > 0 && path != "" {
-		if d.broken[path] {
-			return true
-		}
-		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
-	}
-	return false
-}
-
 // locate finds the position of a path such as `steps[3].depends_on[0]`: that
-// of its value, or of the last mapping or list on the way that exists.
-func (d *decoder) locate(root *yaml.Node, path string) position {
+// of its value, or of the last mapping or list on the way that exists. It also
+// reports whether the path is, or lies below, a value that is broken.
+func (d *decoder) locate(root *yaml.Node, path string) (pos position, broken bool) {
 	n := root
 	for path != "" {
-		child, rest := d.descend(follow(n), path)
+		inside := follow(n)
+		child, rest := d.descend(inside, path)
 		if child == nil {
+			broken = broken || d.broken[spot{inside, firstKey(path)}]
 			break
 		}
 		n, path = child, rest
+		broken = broken || d.broken[spot{node: n}]
 	}
-	return at(n)
+	return at(n), broken
+}
+
+// firstKey returns the first part of a path, where that is a plain key.
+func firstKey(path string) string {
+	path = strings.TrimPrefix(path, ".")
+	if end := strings.IndexAny(path, ".["); end >= 0 {
+		return path[:end]
+	}
+	return path
 }
 
 // descend takes the first part of a path. A mapping may also be counted: the

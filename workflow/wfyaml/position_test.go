@@ -54,7 +54,7 @@ func TestPathsHavePositions(t *testing.T) {
 		t.Fatal(d.diagnostics())
 	}
 	for _, tt := range tests {
-		if got := d.locate(root, tt.path); got != tt.want {
+		if got, _ := d.locate(root, tt.path); got != tt.want {
 			t.Errorf("%s: got %v, want %v", tt.path, got, tt.want)
 		}
 	}
@@ -63,7 +63,7 @@ func TestPathsHavePositions(t *testing.T) {
 func TestBrokenValuesAreReportedOnce(t *testing.T) {
 	d := &decoder{file: "f"}
 	root, _ := d.parse([]byte(places))
-	d.markBroken("steps[0]")
+	d.mark(spot{node: follow(root).Content[7].Content[0]})
 	d.adopt(root, workflow.Diagnostics{
 		{Severity: workflow.SeverityError, Code: "a", Path: "steps[0]"},
 		{Severity: workflow.SeverityError, Code: "b", Path: "steps[0].depends_on[1]"},

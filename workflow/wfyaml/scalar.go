@@ -18,6 +18,27 @@ const quotedStyles = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.Lite
 // quoted reports whether a scalar is written so that it can only be a string.
 func quoted(n *yaml.Node) bool { return n.Style&quotedStyles != 0 }
 
+// surelyText reports whether a scalar node is a string at first sight: scalarOf
+// says the same, but has to make a value of it. Most scalars are.
+func surelyText(n *yaml.Node) bool {
+	switch {
+	case n.Kind != yaml.ScalarNode || n.Style&yaml.TaggedStyle != 0:
+		return false
+	case quoted(n):
+		return true
+	}
+	return n.Value != "" && !mayBeOther(n.Value[0])
+}
+
+// mayBeOther reports whether plain text that starts so may be no string.
+func mayBeOther(first byte) bool {
+	switch first {
+	case '~', 'n', 'N', 't', 'T', 'f', 'F', '.', '+', '-':
+		return true
+	}
+	return first >= '0' && first <= '9'
+}
+
 // scalarOf reads a scalar node by YAML 1.2's core schema: nil, bool, int64,
 // *big.Int, float64 or string. When it cannot be read, problem says why.
 func scalarOf(n *yaml.Node) (v any, problem string) {
@@ -147,12 +168,22 @@ func intDigits(s string) (digits string, base int) {
 		return "", 0
 	}
 	for i := range len(digits) {
-		c := digits[i]
-		if hex := c|0x20 >= 'a' && c|0x20 <= 'f'; !(c >= '0' && c <= '7' || base >= 10 && (c == '8' || c == '9') || base == 16 && hex) {
+		if digitValue(digits[i]) >= base {
 			return "", 0
 		}
 	}
 	return digits, base
+}
+
+// digitValue is what a digit counts, or 36 for what is no digit of any base.
+func digitValue(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	}
+	return 36
 }
 
 func parseInt(s, digits string, base int) (any, string) {
@@ -225,16 +256,22 @@ func yaml11Boolean(n *yaml.Node) bool {
 	return ok
 }
 
-// yaml11Truth is the boolean that YAML 1.1 sees in a text.
+// yaml11Truth is the boolean that a text was to the readers of YAML 1.1 in use:
+// y and n, which its specification had too, PyYAML left as they are.
 func yaml11Truth(s string) (truth, ok bool) {
 	switch strings.ToLower(s) {
-	case "y", "yes", "on":
+	case "yes", "on":
 		return true, true
-	case "n", "no", "off":
+	case "no", "off":
 		return false, true
 	}
 	return false, false
 }
+
+// described is describe, made only where the message is.
+type described struct{ *yaml.Node }
+
+func (n described) String() string { return describe(n.Node) }
 
 // describe names what a node holds, for a message.
 func describe(n *yaml.Node) string {

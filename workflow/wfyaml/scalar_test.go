@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v4"
 )
 
 func TestScalarsFollowTheCoreSchema(t *testing.T) {
@@ -63,6 +64,23 @@ func TestIntegersAreBounded(t *testing.T) {
 		v, ds := DecodeValue("f", []byte("a: "+src))
 		if (len(ds.Errors()) == 0) != ok || (v != nil) != ok {
 			t.Errorf("%.20s… (%d characters): %v", src, len(src), ds)
+		}
+	}
+}
+
+func TestTextAtFirstSightIsText(t *testing.T) {
+	for first := range 128 {
+		for _, rest := range []string{"", "1", "ull", "rue", "als", "inf", "nan", "x1"} {
+			s := string(rune(first)) + rest
+			n := &yaml.Node{Kind: yaml.ScalarNode, Value: s}
+			if v, problem := scalarOf(n); surelyText(n) && (v != s || problem != "") {
+				t.Errorf("%q is %v", s, v)
+			}
+		}
+	}
+	for _, n := range []yaml.Node{{Kind: yaml.ScalarNode}, {Kind: yaml.SequenceNode, Value: "a"}, {Kind: yaml.ScalarNode, Style: yaml.TaggedStyle, Tag: "!!int", Value: "a"}} {
+		if surelyText(&n) {
+			t.Errorf("%+v", n)
 		}
 	}
 }

@@ -10,6 +10,10 @@ import (
 type Settings struct {
 	Provider string // `provider`: used where the workflow names none
 	Model    string // `model`: likewise
+	// Providers are the entries of `providers`, in file order.
+	Providers []ProviderSettings
+	// Prices are those of `prices`, by the model's name; nil when there are none.
+	Prices map[string]PriceSettings
 }
 
 // LoadSettings reads an agentloom.yaml with the limits and the diagnostics of
@@ -47,8 +51,8 @@ func settingsFields() []field[Settings] {
 	return []field[Settings]{
 		filledText("provider", func(s *Settings) *string { return &s.Provider }),
 		filledText("model", func(s *Settings) *string { return &s.Model }),
-		notSupported[Settings]("providers"),
-		notSupported[Settings]("prices"),
+		{"providers", func(d *decoder, s *Settings, it item) { s.Providers = d.providers(it) }},
+		{"prices", func(d *decoder, s *Settings, it item) { s.Prices = d.prices(it) }},
 	}
 }
 
@@ -56,14 +60,7 @@ func settingsFields() []field[Settings] {
 func filledText[T any](key string, to func(*T) *string) field[T] {
 	return field[T]{key, func(d *decoder, t *T, it item) {
 		if d.string(it, to(t)) && *to(t) == "" {
-			d.wrong("empty", it, "must not be empty", "leave the key out")
+			d.wrong("empty", it, "leave the key out", "must not be empty")
 		}
-	}}
-}
-
-// notSupported is a key that is known and does nothing yet.
-func notSupported[T any](key string) field[T] {
-	return field[T]{key, func(d *decoder, _ *T, it item) {
-		d.wrong("not_supported", it, "key "+show(key)+" is not supported yet", "leave it out")
 	}}
 }

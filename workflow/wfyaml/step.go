@@ -81,43 +81,51 @@ func (d *stepReader) kindOf(es []entry, it item) *kind {
 			return &d.kinds[i]
 		}
 	}
-	if d.full() {
-		return nil
+	if d.news(workflow.SeverityError, "unknown_step_type", it.node, "") {
+		suggestion := "the types are " + enumerate(d.kindNames())
+		if near := nearest.Of(name, d.kindNames()); near != "" {
+			suggestion = fmt.Sprintf("did you mean %q?", near)
+		}
+		d.put(workflow.SeverityError, "unknown_step_type", at(it.node), it.path, "unknown step type "+show(name), suggestion)
+		d.mark(spot{node: it.node})
 	}
-	suggestion := "the types are " + enumerate(d.kindNames())
-	if near := nearest.Of(name, d.kindNames()); near != "" {
-		suggestion = fmt.Sprintf("did you mean %q?", near)
-	}
-	d.wrong("unknown_step_type", it, "unknown step type "+show(name), suggestion)
 	return nil
 }
 
 // missingType reports a step without a type, unless its type, or the key that
 // was meant to be it, is reported already.
 func (d *stepReader) missingType(es []entry, it item) {
-	typ := it.key("type", it.node)
-	if d.broken[typ.path.String()] {
-		return
+	lack := spot{follow(it.node), "type"}
+	if e, null := lookup(es, "type"); null {
+		lack = spot{node: e.value}
 	}
-	d.wrong("missing_key", typ, "type is required", "the types are "+enumerate(d.kindNames()))
+	if !d.broken[lack] && d.news(workflow.SeverityError, "missing_key", it.node, "type") {
+		d.put(workflow.SeverityError, "missing_key", at(it.node), it.key("type", nil).path,
+			"type is required", "the types are "+enumerate(d.kindNames()))
+		d.mark(lack)
+	}
 }
 
 // notOfStep reports a key that a step's kind does not have.
 func (d *stepReader) notOfStep(e entry, es []entry, it item, k *kind) {
-	if d.full() {
+	var kindName string
+	if k != nil {
+		kindName = string(k.name)
+	}
+	if !d.news(workflow.SeverityError, "unknown_key", e.name, kindName) {
 		return
 	}
 	what, known := "a step", fieldKeys(d.shared)
 	if k != nil {
-		what = withArticle(string(k.name)) + " step"
+		what = withArticle(kindName) + " step"
 		known = append(known, fieldKeys(k.fields)...)
 	}
 	owners := d.kindsWith(e.key)
 	if len(owners) == 0 {
-		d.unknownKey(e, es, it, what, known)
+		d.putUnknownKey(e, es, it, what, known)
 		return
 	}
-	d.add(workflow.SeverityError, "misplaced_key", at(e.name), it.key(e.key, e.value).path,
+	d.put(workflow.SeverityError, "misplaced_key", at(e.name), it.key(e.key, e.value).path,
 		fmt.Sprintf("`%s` is no key of %s", e.key, what),
 		fmt.Sprintf("it belongs to steps of type %s; this one takes %s", enumerate(owners), enumerate(fieldKeys(k.fields))))
 }

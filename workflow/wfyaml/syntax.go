@@ -21,6 +21,7 @@ const marker = "--- "
 
 // parseYAML parses exactly one document.
 func (d *decoder) parseYAML(src []byte) (*yaml.Node, bool) {
+	src = readableVersion(src)
 	before := ""
 	if len(src) > 0 && (src[0] == '{' || src[0] == '[') {
 		before = marker
@@ -49,6 +50,26 @@ func (d *decoder) parseYAML(src []byte) (*yaml.Node, bool) {
 		return nil, false
 	}
 	return root, true
+}
+
+// readableVersion turns the directive %YAML 1.2 into %YAML 1.1, the only one that
+// the library takes: it matters to nothing that the library does here, since
+// scalars are read by our own rules.
+func readableVersion(src []byte) []byte {
+	for start := 0; start < len(src); {
+		line, _, _ := bytes.Cut(src[start:], []byte("\n"))
+		version, is := bytes.CutPrefix(line, []byte("%YAML 1.2"))
+		switch {
+		case is && len(bytes.TrimLeft(version, " \t\r")) == 0 || is && bytes.HasPrefix(bytes.TrimLeft(version, " \t"), []byte("#")):
+			src = bytes.Clone(src)
+			src[start+len("%YAML 1.")] = '1'
+			return src
+		case len(bytes.TrimSpace(line)) > 0 && line[0] != '#' && line[0] != '%':
+			return src
+		}
+		start += len(line) + 1
+	}
+	return src
 }
 
 // documents parses the first two documents of a stream at most. The library

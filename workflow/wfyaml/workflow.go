@@ -1,8 +1,6 @@
 package wfyaml
 
 import (
-	"fmt"
-
 	"go.yaml.in/yaml/v4"
 
 	"github.com/agentloom/agentloom/value"
@@ -34,14 +32,15 @@ func documentFields() []field[document] {
 	}
 }
 
-// workflow reads the whole file. It returns nil when the file is no mapping.
-func (d *decoder) workflow(root *yaml.Node) *workflow.Definition {
+// workflow reads the whole file, whose config goes over the defaults. It returns
+// nil when the file is no mapping.
+func (d *decoder) workflow(root *yaml.Node, defaults workflow.Config) *workflow.Definition {
 	it := item{node: root}
 	if follow(root).Kind != yaml.MappingNode {
 		d.fail("wrong_type", at(root), "a workflow is a mapping with `name` and `steps`, but this is "+describe(root), "")
 		return nil
 	}
-	f := document{Definition: workflow.Definition{Config: workflow.DefaultConfig()}}
+	f := document{Definition: workflow.Definition{Config: defaults}}
 	section(d, it, "a workflow", documentFields(), &f)
 	if f.steps != nil {
 		f.Steps = d.steps(*f.steps, f.Config.MaxRetries)
@@ -52,20 +51,19 @@ func (d *decoder) workflow(root *yaml.Node) *workflow.Definition {
 // steps reads the list of steps. An item that is no step leaves an empty one,
 // so that the others keep their numbers.
 func (d *decoder) steps(it item, maxRetries int) []workflow.Step {
-	its, ok := d.items(it, "steps")
+	nodes, ok := d.items(it, "steps")
 	if !ok {
 		return nil
 	}
-	if len(its) > MaxSteps {
-		d.wrong("too_large", it, fmt.Sprintf("%d steps; a workflow has at most %d", len(its), MaxSteps),
-			"move some into subworkflows")
+	if len(nodes) > MaxSteps {
+		d.wrong("too_large", it, "move some into subworkflows", "%d steps; a workflow has at most %d", len(nodes), MaxSteps)
 		return nil
 	}
 	r := stepReader{d, sharedFields(), kinds()}
-	out := make([]workflow.Step, len(its))
-	for i, it := range its {
+	out := make([]workflow.Step, len(nodes))
+	for i, n := range nodes {
 		out[i].Retry = workflow.DefaultRetry(maxRetries)
-		r.step(it, &out[i])
+		r.step(it.index(i, n), &out[i])
 	}
 	return out
 }

@@ -162,7 +162,8 @@ func wait(seconds float64) time.Duration {
 // Failure classifies whatever else ended a call: ctx's end as its cause says,
 // an error that has its kind already as it is, half a JSON document and
 // network faults (refused, reset, DNS, TLS, timeouts of the transport) as
-// transient, and anything that never left the program as permanent.
+// transient, and JSON of another form and anything that never left the program
+// as permanent.
 func (s Service) Failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return Ended(ctx, s.Name)
@@ -177,6 +178,9 @@ func (s Service) Failure(ctx context.Context, err error) error {
 	}
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fault.New(fault.Transient, fmt.Sprintf("%s answered no whole JSON document", s.Name), err)
+	}
+	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fault.New(fault.Permanent, s.Name+" answered JSON of another form than its interface has", err)
 	}
 	return fault.New(fault.Permanent, fmt.Sprintf("the call to %s failed: %s", s.Name, Clean(err.Error(), s.Key)), err)
 }
@@ -209,7 +213,11 @@ func Ended(ctx context.Context, name string) *fault.Error {
 // type, nil for one that may be. A page there most often means that the base
 // URL leads to another part of the host.
 func (s Service) NotJSON(res *http.Response) error {
-	kind, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	header := res.Header.Get("Content-Type")
+	if strings.HasPrefix(header, "application/json") || strings.HasPrefix(header, "text/event-stream") {
+		return nil // without reading it all
+	}
+	kind, _, err := mime.ParseMediaType(header)
 	if err != nil || (kind != "text/html" && kind != "application/xhtml+xml") {
 		return nil
 	}

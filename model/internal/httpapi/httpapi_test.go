@@ -121,3 +121,26 @@ func TestRetryAfterPrefersMilliseconds(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// TestCloseDrains checks that what is left of an answer is read, but not for
+// long and not without end.
+func TestCloseDrains(t *testing.T) {
+	for name, rest := range map[string]string{"left open": "left", "endless": strings.Repeat("x", 1<<20)} {
+		r, w := io.Pipe()
+		res := &http.Response{Body: r}
+		httpapi.Service{Name: "x"}.Guard(res, 1<<30)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_ = res.Body.Close()
+		}()
+		n, err := w.Write([]byte(rest))
+		if name == "left open" && err != nil || name == "endless" && (err == nil || n > 100<<10) {
+			t.Errorf("%s: %d bytes were read, %v", name, n, err)
+		}
+		<-done // though w stays open
+		if _, err := w.Write([]byte("more")); err == nil {
+			t.Errorf("%s: the body was not closed", name)
+		}
+	}
+}

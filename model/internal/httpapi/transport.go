@@ -1,5 +1,6 @@
 // Package httpapi is what the adapters of all HTTP model services share: one
-// tuned transport, answers read in bounded memory, and the one place where
+// tuned transport, answers and streams read in bounded memory, what all make of
+// an answer (its reasoning, usage, ids), and the one place where
 // statuses and network faults become *fault.Error.
 package httpapi
 

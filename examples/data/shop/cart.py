@@ -1,0 +1,3 @@
+def total(prices):
+    """Add up a cart, in cents."""
+    return sum(prices)

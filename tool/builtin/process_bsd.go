@@ -1,7 +1,0 @@
-//go:build unix && !linux
-
-package builtin
-
-// killTree kills the process group of a command. Processes that left it are
-// not found on this system.
-func killTree(leader int, _ string) { killGroup(leader) }
