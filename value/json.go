@@ -104,7 +104,10 @@ func number(s string) (any, error) {
 		}
 	}
 	f, err := strconv.ParseFloat(s, 64)
-	if err != nil && !math.IsInf(f, 0) {
+	switch {
+	case math.IsInf(f, 0):
+		return nil, fmt.Errorf("the number %.40s is too large", s)
+	case err != nil:
 		return nil, fmt.Errorf("%q is no number", s)
 	}
 	return f, nil

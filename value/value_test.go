@@ -116,7 +116,7 @@ func TestDecodeJSON(t *testing.T) {
 
 func TestDecodeJSONRefuses(t *testing.T) {
 	for _, src := range []string{"", "{", `{"a"}`, "[1,]", "1 2", "nul", "'a'", "{1:2}", "\x00",
-		strings.Repeat("[", 5000), strings.Repeat("9", 5000)} {
+		strings.Repeat("[", 5000), strings.Repeat("9", 5000), "1e400", "[-1e999]"} {
 		if v, err := value.DecodeJSON([]byte(src)); err == nil {
 			t.Errorf("%.20q was read as %v", src, v)
 		}

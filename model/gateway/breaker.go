@@ -77,7 +77,7 @@ func newBreaker(p model.Provider, name string, observe func(name, from, to strin
 
 func (b *breaker) Complete(ctx context.Context, req *model.Request, stream func(model.Delta)) (*model.Response, error) {
 	var resp *model.Response
-	err := b.do(func() (err error) {
+	err := b.do(ctx, func() (err error) {
 		resp, err = b.Provider.Complete(ctx, req, stream)
 		return err
 	})
@@ -86,15 +86,15 @@ func (b *breaker) Complete(ctx context.Context, req *model.Request, stream func(
 
 func (b *breaker) Embed(ctx context.Context, req *model.EmbedRequest) (*model.EmbedResponse, error) {
 	var resp *model.EmbedResponse
-	err := b.do(func() (err error) {
+	err := b.do(ctx, func() (err error) {
 		resp, err = b.Provider.Embed(ctx, req)
 		return err
 	})
 	return resp, err
 }
 
-func (b *breaker) do(call func() error) error {
-	defer b.tell() // also when the call panics
+func (b *breaker) do(ctx context.Context, call func() error) error {
+	defer b.tell(ctx) // also when the call panics
 	called := false
 	_, err := b.circuit.Execute(func() (struct{}, error) {
 		called = true
@@ -143,14 +143,12 @@ func (b *breaker) changed(_ string, from, to gobreaker.State) {
 		b.failures = failuresToOpen
 		b.retryAt = time.Now().Add(openFor)
 	}
-	if b.observe != nil {
-		b.changes = append(b.changes, [2]string{from.String(), to.String()})
-	}
+	b.changes = append(b.changes, [2]string{from.String(), to.String()})
 }
 
-// tell hands the changes to the observer, in order and one at a time, with no
-// lock held.
-func (b *breaker) tell() {
+// tell hands the changes to the observer and to the call that ctx is of, in
+// order and one at a time, with no lock held.
+func (b *breaker) tell(ctx context.Context) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.telling {
@@ -161,10 +159,19 @@ func (b *breaker) tell() {
 		c := b.changes[0]
 		b.changes = b.changes[1:]
 		b.mu.Unlock()
-		b.observe(b.name, c[0], c[1])
+		b.announce(ctx, c[0], c[1])
 		b.mu.Lock()
 	}
 	b.telling = false
+}
+
+func (b *breaker) announce(ctx context.Context, from, to string) {
+	if b.observe != nil {
+		b.observe(b.name, from, to)
+	}
+	if n := noticesOf(ctx); n.warn != nil {
+		n.warn(fmt.Sprintf("the circuit of provider %s is %s (it was %s)", b.name, to, from))
+	}
 }
 
 // refusal is the error of a call that the circuit does not let through.
@@ -187,9 +194,9 @@ func (b *breaker) refusal() error {
 
 // closedTo returns the refusal of an open circuit, and nil where a call may
 // pass: for one who would reserve or wait for something first.
-func (b *breaker) closedTo() error {
+func (b *breaker) closedTo(ctx context.Context) error {
 	state := b.circuit.State()
-	b.tell()
+	b.tell(ctx)
 	if state == gobreaker.StateOpen {
 		return b.refusal()
 	}
@@ -199,7 +206,7 @@ func (b *breaker) closedTo() error {
 func (b *breaker) status() ProviderStatus {
 	state := b.circuit.State()
 	counted := int(b.circuit.Counts().ConsecutiveFailures)
-	b.tell()
+	b.tell(context.Background())
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := ProviderStatus{Name: b.name, Breaker: state.String(), Failures: b.failures, RetryAt: b.retryAt}

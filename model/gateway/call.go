@@ -108,8 +108,9 @@ func (g *Gateway) Embed(ctx context.Context, sel Selection, req *model.EmbedRequ
 
 // completeAt makes the call at one provider.
 func (g *Gateway) completeAt(ctx context.Context, c candidate, sel Selection, req *model.Request, stream func(model.Delta)) (*model.Response, error) {
+	ctx = withNotices(ctx, sel)
 	// Before money is set aside or waited for.
-	if err := c.breaker.closedTo(); err != nil {
+	if err := c.breaker.closedTo(ctx); err != nil {
 		return nil, err
 	}
 	r := *req
@@ -133,7 +134,8 @@ func (g *Gateway) completeAt(ctx context.Context, c candidate, sel Selection, re
 
 // embedAt makes the call at one provider.
 func (g *Gateway) embedAt(ctx context.Context, c candidate, sel Selection, req *model.EmbedRequest) (*model.EmbedResponse, error) {
-	if err := c.breaker.closedTo(); err != nil {
+	ctx = withNotices(ctx, sel)
+	if err := c.breaker.closedTo(ctx); err != nil {
 		return nil, err
 	}
 	r := *req

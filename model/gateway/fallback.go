@@ -17,6 +17,15 @@ type Selection struct {
 	// budget pays, and at most as many as the catalogue gives the model by
 	// default. Without a budget or a known price it changes nothing.
 	Strict bool
+
+	// Warn is told what a person should know of the call although it went on: a
+	// price that is not known, a change of a provider's circuit breaker. It may
+	// be called from several goroutines at once, and only while the call lasts;
+	// may be nil. Options.Warn and OnBreaker are told all the same.
+	Warn func(message string)
+	// Warned, which the calls of a run share, makes it one warning for each
+	// price; nil: one for each call.
+	Warned *Warned
 }
 
 // candidate is a provider that may be asked, and the model's name there.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"sync"
 
 	"github.com/agentloom/agentloom/model"
 )
@@ -49,18 +48,12 @@ func (t tariff) cost(u model.Usage) float64 {
 type prices struct {
 	own       map[string]Price // by name in lower case
 	warn      func(message string)
+	warned    Warned
 	catalogue *catalogue
-
-	mu     sync.Mutex
-	warned map[string]bool
 }
 
-// maxWarned bounds the models that a warning is remembered for, and so the
-// warnings.
-const maxWarned = 1000
-
 func newPrices(own map[string]Price, warn func(string)) (*prices, error) {
-	p := &prices{own: make(map[string]Price, len(own)), warn: warn, catalogue: &catalogue{}, warned: map[string]bool{}}
+	p := &prices{own: make(map[string]Price, len(own)), warn: warn, catalogue: &catalogue{}}
 	for name, price := range own {
 		for _, n := range []*float64{price.Input, price.Output, price.CachedInput} {
 			if n != nil && !(*n >= 0 && !math.IsInf(*n, 1)) {
@@ -125,19 +118,21 @@ func (p Price) over(t tariff) tariff {
 }
 
 // unknown warns, once for each model, that its calls can't be priced.
-func (p *prices) unknown(provider, name string) {
-	if p.warn == nil {
-		return
-	}
+func (p *prices) unknown(ctx context.Context, provider, name string) {
+	n := noticesOf(ctx)
 	key := provider + "/" + name
-	p.mu.Lock()
-	if p.warned[key] || len(p.warned) >= maxWarned {
-		p.mu.Unlock()
+	toAll := p.warn != nil && p.warned.first(key)
+	toOne := n.warn != nil && n.warned.first(key)
+	if !toAll && !toOne {
 		return
 	}
-	p.warned[key] = true
-	p.mu.Unlock()
-	p.warn(fmt.Sprintf("the price of model %q at %s is not known: its cost is left out and counts nothing against a budget; set it under `prices` in agentloom.yaml", name, provider))
+	message := fmt.Sprintf("the price of model %q at %s is not known: its cost is left out and counts nothing against a budget; set it under `prices` in agentloom.yaml", name, provider)
+	if toAll {
+		p.warn(message)
+	}
+	if toOne {
+		n.warn(message)
+	}
 }
 
 // pricer is a provider whose answers get their cost.
@@ -154,7 +149,9 @@ func (p *pricer) Complete(ctx context.Context, req *model.Request, stream func(m
 		return resp, err
 	}
 	r := *resp
-	r.CostUSD = p.cost(req.Model, r.Model, r.Usage)
+	whole := err == nil && (r.Text != "" || len(r.ToolCalls) > 0)
+	odd := whole && r.Usage != nil && (r.Usage.PromptTokens <= 0 || r.Usage.CompletionTokens <= 0)
+	r.CostUSD = p.cost(ctx, req.Model, r.Model, r.Usage, odd)
 	return &r, err
 }
 
@@ -165,7 +162,8 @@ func (p *pricer) Embed(ctx context.Context, req *model.EmbedRequest) (*model.Emb
 		return resp, err
 	}
 	r := *resp
-	r.CostUSD = p.cost(req.Model, r.Model, r.Usage)
+	odd := err == nil && len(r.Vectors) > 0 && r.Usage != nil && r.Usage.PromptTokens <= 0
+	r.CostUSD = p.cost(ctx, req.Model, r.Model, r.Usage, odd)
 	return &r, err
 }
 
@@ -183,8 +181,12 @@ func (p *pricer) prepare() (wait func()) {
 	return func() { <-done }
 }
 
-// cost returns what an answer cost, nil when that is not known.
-func (p *pricer) cost(asked, answered string, u *model.Usage) *float64 {
+// cost returns what an answer cost, nil when that is not known. odd says that
+// the counts can't be: no answer comes of an input without tokens, and none has
+// no tokens itself. A service that says so, or a nonsense number, of which
+// adapters make 0, has not told: to take the call for free would let a run go
+// over its budget.
+func (p *pricer) cost(ctx context.Context, asked, answered string, u *model.Usage, odd bool) *float64 {
 	switch {
 	case p.pricing == Free:
 		return new(float64)
@@ -193,7 +195,10 @@ func (p *pricer) cost(asked, answered string, u *model.Usage) *float64 {
 	}
 	t, ok := p.prices.find(p.Name(), asked, answered)
 	if !ok {
-		p.prices.unknown(p.Name(), asked)
+		p.prices.unknown(ctx, p.Name(), asked)
+		return nil
+	}
+	if odd && (t.perInput() > 0 || t.output > 0) {
 		return nil
 	}
 	c := t.cost(*u)

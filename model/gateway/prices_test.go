@@ -141,7 +141,7 @@ func TestPricing(t *testing.T) {
 		"no usage, no cost":                   {"openai", gateway.ByModel, model.Response{}, nil},
 		"free":                                {"openai", gateway.Free, model.Response{Usage: usage()}, &zero},
 		"by the provider":                     {"openai", gateway.ByProvider, model.Response{Usage: usage()}, nil},
-		"counts that can't be cost nothing":   {"openai", gateway.ByModel, model.Response{Usage: &model.Usage{PromptTokens: -5, CompletionTokens: -1, CachedTokens: -9}}, &zero},
+		"negative counts are none":            {"openai", gateway.ByModel, model.Response{Usage: &model.Usage{PromptTokens: -5, CompletionTokens: -1, CachedTokens: -9}}, &zero},
 		"no more is cached than was prompted": {"openai", gateway.ByModel, model.Response{Usage: &model.Usage{PromptTokens: 1e6, CachedTokens: 5e6}}, ptr(1.25)},
 	}
 	for name, test := range tests {
@@ -164,6 +164,39 @@ func TestPricing(t *testing.T) {
 				t.Errorf("Embed: cost (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestNonsenseCountsAreNotFree: an answer whose tokens nobody counted may have
+// cost all that was set aside for it.
+func TestNonsenseCountsAreNotFree(t *testing.T) {
+	for name, u := range map[string]model.Usage{
+		"no prompt": {CompletionTokens: 5}, "no answer": {PromptTokens: 5}, "nothing": {}, "negative": {PromptTokens: -1, CompletionTokens: -1},
+	} {
+		g := open(t, gateway.Options{}, gateway.Entry{Provider: reports("openai", model.Response{Text: "hi", Usage: &u})})
+		sel := to("gpt-4o")
+		sel.Budget = gateway.NewBudget(0.01, nil)
+		limit, calls := int64(300), 0
+		req := ask()
+		req.MaxTokens = &limit
+		for ; calls < 100; calls++ {
+			resp, err := g.Complete(t.Context(), sel, req, nil)
+			if err != nil {
+				break
+			}
+			if resp.CostUSD != nil {
+				t.Fatalf("%s: the answer costs %v", name, *resp.CostUSD)
+			}
+		}
+		if calls == 0 || calls > 4 { // of at least $0.003 each
+			t.Errorf("%s: %d calls were made under a budget of $0.01", name, calls)
+		}
+	}
+	none := 0.0
+	g := open(t, gateway.Options{Prices: map[string]gateway.Price{"house": {Input: &none, Output: &none}}},
+		gateway.Entry{Provider: reports("openai", model.Response{Text: "hi", Usage: &model.Usage{}}), AnyModel: true})
+	if resp, err := g.Complete(t.Context(), to("house"), ask(), nil); err != nil || resp.CostUSD == nil || *resp.CostUSD != 0 {
+		t.Errorf("a model that is free costs %v, %v", resp.CostUSD, err)
 	}
 }
 

@@ -49,7 +49,7 @@ func (g *Gateway) reserve(ctx context.Context, c candidate, sel Selection, d dem
 	if c.pricing == ByModel {
 		known := false
 		if t, known = g.prices.find(c.name, d.model, ""); !known {
-			g.prices.unknown(c.name, d.model)
+			g.prices.unknown(ctx, c.name, d.model)
 			return sel.Budget.reserve(ctx, c.name, claim{})
 		}
 	}

@@ -21,7 +21,7 @@ func (p *Provider) Embed(ctx context.Context, req *model.EmbedRequest) (*model.E
 	if err != nil {
 		return nil, err
 	}
-	src, err := p.whole(ctx, res)
+	src, err := p.whole(ctx, res, httpapi.MaxVectors)
 	if err != nil {
 		return nil, err
 	}

@@ -42,9 +42,13 @@ type turn struct {
 	ownFields
 }
 
-// decode reads the first JSON value of src into a pointer to a struct.
+// decode reads JSON, and be there more after it, into a pointer to a struct.
 func decode(src []byte, into any) error {
-	return lenient(src, json.NewDecoder(bytes.NewReader(src)).Decode(into))
+	err := json.Unmarshal(src, into)
+	if _, broken := errors.AsType[*json.SyntaxError](err); broken {
+		err = json.NewDecoder(bytes.NewReader(src)).Decode(into)
+	}
+	return lenient(src, err)
 }
 
 // lenient drops the error for a field of another type; the rest of an object
@@ -94,11 +98,12 @@ type wireCall struct {
 }
 
 func (l *callList) UnmarshalJSON(src []byte) error {
+	var c wireCall
 	each(src, func(d *json.Decoder) bool {
 		if l.tooMany = len(l.calls) == maxCalls; l.tooMany {
 			return false
 		}
-		var c wireCall
+		c = wireCall{}
 		ok := item(d, &c)
 		l.calls = append(l.calls, c)
 		return ok
@@ -137,12 +142,9 @@ func (c *content) UnmarshalJSON(src []byte) error {
 		return nil
 	}
 	var text, reasoning strings.Builder
+	var p textPart
 	each(src, func(d *json.Decoder) bool {
-		var p struct {
-			Type     string `json:"type"`
-			Text     string `json:"text"`
-			Thinking pieces `json:"thinking"`
-		}
+		p = textPart{}
 		ok := item(d, &p)
 		switch p.Type {
 		case "text":
@@ -156,15 +158,22 @@ func (c *content) UnmarshalJSON(src []byte) error {
 	return nil
 }
 
+type textPart struct {
+	Type     string `json:"type"`
+	Text     string `json:"text"`
+	Thinking pieces `json:"thinking"`
+}
+
 // pieces is the text of a list of parts, joined.
 type pieces string
 
 func (p *pieces) UnmarshalJSON(src []byte) error {
 	var b strings.Builder
+	var part struct {
+		Text string `json:"text"`
+	}
 	each(src, func(d *json.Decoder) bool {
-		var part struct {
-			Text string `json:"text"`
-		}
+		part.Text = ""
 		ok := item(d, &part)
 		b.WriteString(part.Text)
 		return ok

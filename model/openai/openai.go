@@ -42,6 +42,9 @@ import (
 // DefaultBaseURL is OpenAI's own service.
 const DefaultBaseURL = "https://api.openai.com/v1"
 
+// usualAnswer is a size, in bytes, that few answers exceed.
+const usualAnswer = 64 << 10
+
 // Config is what a Provider needs.
 type Config struct {
 	// Name is the provider's name in workflow files and results; default
@@ -75,7 +78,7 @@ type Config struct {
 // concurrent use.
 type Provider struct {
 	service httpapi.Service
-	client  *http.Client
+	send    func(*http.Request) (*http.Response, error)
 	own     *http.Transport // nil with a client of the caller's
 	openAI  bool            // whether the host is OpenAI's own
 	quirks  quirks
@@ -96,10 +99,11 @@ func New(cfg Config) (*Provider, error) {
 	if err := checkKey(cfg, p.openAI); err != nil {
 		return nil, err
 	}
-	client := cfg.HTTPClient
-	if client == nil {
+	if cfg.HTTPClient != nil {
+		p.send = httpapi.NoRedirects(cfg.HTTPClient).Do
+	} else {
 		p.own = httpapi.NewTransport(cfg.Proxy)
-		client = &http.Client{Transport: p.own}
+		p.send = httpapi.Send(p.own)
 	}
 	p.service = httpapi.Service{
 		Name:    cfg.Name,
@@ -108,7 +112,6 @@ func New(cfg Config) (*Provider, error) {
 		KeyVar:  cfg.KeyVar,
 		BaseVar: cfg.BaseVar,
 	}
-	p.client = httpapi.NoRedirects(client)
 	if p.completions, err = newRequest(cfg, base, "chat/completions"); err == nil {
 		p.embeddings, err = newRequest(cfg, base, "embeddings")
 	}
@@ -193,7 +196,7 @@ func (p *Provider) Complete(ctx context.Context, req *model.Request, stream func
 	if err != nil {
 		return nil, err
 	}
-	src, err := p.whole(ctx, res)
+	src, err := p.whole(ctx, res, httpapi.MaxAnswer)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +215,7 @@ func (p *Provider) post(ctx context.Context, to *http.Request, body any) (*http.
 	req.ContentLength = int64(len(src))
 	req.Body = io.NopCloser(bytes.NewReader(src))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(src)), nil }
-	res, err := p.client.Do(req)
+	res, err := p.send(req)
 	if err != nil {
 		return nil, p.service.Failure(ctx, err)
 	}
@@ -225,13 +228,18 @@ func (p *Provider) post(ctx context.Context, to *http.Request, body any) (*http.
 	return res, nil
 }
 
-// whole reads an answer that comes in one piece.
-func (p *Provider) whole(ctx context.Context, res *http.Response) ([]byte, error) {
+// whole reads an answer that comes in one piece, of at most max bytes.
+func (p *Provider) whole(ctx context.Context, res *http.Response, max int64) ([]byte, error) {
 	defer func() { _ = res.Body.Close() }()
-	p.service.Guard(res, httpapi.MaxAnswer)
-	src, err := io.ReadAll(res.Body)
-	if err != nil {
+	p.service.Guard(res, max)
+	var src bytes.Buffer
+	// As a service may say anything, no more than a usual answer's size is
+	// believed before it has come.
+	if n := res.ContentLength; n > 0 { // else it is not told
+		src.Grow(bytes.MinRead + int(min(n, usualAnswer)))
+	}
+	if _, err := src.ReadFrom(res.Body); err != nil {
 		return nil, p.service.Failure(ctx, err)
 	}
-	return src, nil
+	return src.Bytes(), nil
 }

@@ -37,7 +37,7 @@ func (p *Provider) stream(ctx context.Context, body *request, sink func(model.De
 
 // atOnce hands on the answer of a service that does not stream.
 func (s *streaming) atOnce(ctx context.Context, res *http.Response) (*model.Response, error) {
-	src, err := s.p.whole(ctx, res)
+	src, err := s.p.whole(ctx, res, httpapi.MaxAnswer)
 	if err != nil {
 		return nil, err
 	}

@@ -203,7 +203,7 @@ func Ended(ctx context.Context, name string) *fault.Error {
 		verb = "timed out"
 	}
 	text := fmt.Sprintf("the call to %s %s", name, verb)
-	if cause != context.DeadlineExceeded && cause != context.Canceled {
+	if !errors.Is(cause, context.DeadlineExceeded) && !errors.Is(cause, context.Canceled) {
 		text += ": " + cause.Error()
 	}
 	return fault.New(kind, text, cause)

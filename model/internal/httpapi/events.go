@@ -16,8 +16,13 @@ type Events struct {
 	err  error
 }
 
+// eventBuffer is more than most events take, in bytes.
+const eventBuffer = 2048
+
 // ReadEvents returns a reader of the events in a stream's body.
-func ReadEvents(body io.Reader) *Events { return &Events{r: bufio.NewReader(body)} }
+func ReadEvents(body io.Reader) *Events {
+	return &Events{r: bufio.NewReaderSize(body, eventBuffer)}
+}
 
 // Next reads the next event that has data. It returns false at the stream's
 // end, where an event without its blank line is dropped, and when reading

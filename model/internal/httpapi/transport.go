@@ -47,3 +47,15 @@ func NoRedirects(c *http.Client) *http.Client {
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &own
 }
+
+// Send returns what sends requests over a transport: as the Do of NoRedirects
+// does, without the work for redirects and cookies, of which there are none.
+func Send(t http.RoundTripper) func(*http.Request) (*http.Response, error) {
+	return func(req *http.Request) (*http.Response, error) {
+		res, err := t.RoundTrip(req)
+		if err != nil {
+			return nil, &url.Error{Op: req.Method, URL: req.URL.Redacted(), Err: err}
+		}
+		return res, nil
+	}
+}
