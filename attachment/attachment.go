@@ -4,6 +4,7 @@ package attachment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -26,6 +27,8 @@ type Config struct {
 	// Network is what may be downloaded from: sandbox.AttachmentNetwork of the
 	// workflow's sandbox. The zero value allows no downloads.
 	Network sandbox.Network
+	// Sandbox, when it is enabled, says which files may be attached; nil: any.
+	Sandbox *sandbox.Policy
 	// Options say how the network is reached. MaxBody is set by New.
 	Options sandbox.Options
 	// UserAgent goes with each download; "" is the name of Go's client.
@@ -40,6 +43,7 @@ type Loader struct {
 	userAgent string
 	max       int64
 	guard     *sandbox.Guard
+	policy    *sandbox.Policy // nil: any file
 }
 
 // New returns a Loader.
@@ -49,7 +53,11 @@ func New(cfg Config) *Loader {
 	}
 	cfg.Options.MaxBody = cfg.MaxBytes
 	guard := sandbox.NewGuard(cfg.Network, cfg.Options)
-	return &Loader{dir: cfg.Dir, userAgent: cfg.UserAgent, max: cfg.MaxBytes, guard: guard}
+	l := &Loader{dir: cfg.Dir, userAgent: cfg.UserAgent, max: cfg.MaxBytes, guard: guard}
+	if cfg.Sandbox != nil && cfg.Sandbox.Enabled() {
+		l.policy, l.dir = cfg.Sandbox.As("attachment"), cfg.Sandbox.Dir()
+	}
+	return l
 }
 
 // Load fetches an attachment whose source is rendered already. The source is
@@ -115,7 +123,8 @@ func (l *Loader) loadURL(ctx context.Context, typ model.AttachmentType, declared
 func (l *Loader) loadText(ctx context.Context, typ model.AttachmentType, declared, source string) (model.Attachment, error) {
 	name := "attachment " + quote(source)
 	data, fileErr := l.readFile(ctx, source)
-	if fileErr == nil || !isMissing(fileErr) {
+	refused := fileErr != nil && errors.Is(fileErr, errRefused)
+	if fileErr == nil || !isMissing(fileErr) && !refused {
 		return finish(typ, declared, name, data, fileErr)
 	}
 	data, err := l.decodeBase64(source)
@@ -127,6 +136,9 @@ func (l *Loader) loadText(ctx context.Context, typ model.AttachmentType, declare
 		if err == nil || len(source) > longestPath {
 			return a, err
 		}
+	}
+	if refused { // what is no path, such as base64, is refused as one too
+		return model.Attachment{}, fileErr
 	}
 	if len(source) > longestPath {
 		return model.Attachment{}, permanent(nil, "the source of an attachment (%d characters) is neither a URL nor a path nor base64 text", len(source))

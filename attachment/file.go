@@ -23,6 +23,41 @@ func (l *Loader) readFile(ctx context.Context, path string) ([]byte, error) {
 		return nil, fs.ErrNotExist
 	}
 	name := "attachment " + quote(path)
+	file, err := l.openFile(name, path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fileError(name, err)
+	}
+	if err := regular(name, info); err != nil {
+		return nil, err
+	}
+	if info.Size() > l.max {
+		return nil, l.tooLarge(name)
+	}
+	return l.readAll(ctx, file, name, info.Size())
+}
+
+// errRefused is in the chain of a file's refusal.
+var errRefused = errors.New("the sandbox refuses the file")
+
+// openFile opens a regular file, with the sandbox enabled once it is checked.
+// A refused attachment is tried again, so a refusal is Transient.
+func (l *Loader) openFile(name, path string) (*os.File, error) {
+	if l.policy != nil {
+		at, err := l.policy.ReadPath(path)
+		if err != nil {
+			return nil, fault.New(fault.Transient, err.Error(), errors.Join(errRefused, err))
+		}
+		file, err := at.Open()
+		if err != nil {
+			return nil, fileError(name, err)
+		}
+		return file, nil
+	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(l.dir, path)
 	}
@@ -39,17 +74,7 @@ func (l *Loader) readFile(ctx context.Context, path string) ([]byte, error) {
 	if err != nil {
 		return nil, fileError(name, err)
 	}
-	defer file.Close()
-	if info, err = file.Stat(); err != nil {
-		return nil, fileError(name, err)
-	}
-	if err := regular(name, info); err != nil {
-		return nil, err
-	}
-	if info.Size() > l.max {
-		return nil, l.tooLarge(name)
-	}
-	return l.readAll(ctx, file, name, info.Size())
+	return file, nil
 }
 
 // readAll reads a file that may grow while it is read, or wait for data as

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/agentloom/agentloom/workflow"
 )
 
 // Argv is a command to execute as it stands, without a shell.
@@ -126,7 +128,7 @@ func (p *Policy) program(word, dir string) (string, error) {
 	if name != word && (found == nil || !isSame(found, dir, word)) {
 		return "", p.refuse(shellCommand, nil, "program %s is not the file that %s is in PATH", quote(word), quote(name))
 	}
-	if isInterpreter(name) && !slices.Contains(p.block.DangerOptIn, name) {
+	if workflow.IsInterpreter(name) && !slices.Contains(p.block.DangerOptIn, name) {
 		return "", p.refuse(shellCommand, nil, "program %s can run any other, so danger_opt_in must list it too", quote(name))
 	}
 	return path, nil
@@ -149,14 +151,4 @@ func isSame(file fs.FileInfo, dir, path string) bool {
 	}
 	info, err := os.Stat(path)
 	return err == nil && os.SameFile(file, info)
-}
-
-// isInterpreter reports whether a program can run anything else.
-func isInterpreter(name string) bool {
-	switch name {
-	case "sh", "bash", "zsh", "fish", "ksh", "dash", "env", "xargs", "find", "exec", "eval", "source", ".",
-		"python", "python3", "node", "perl", "ruby", "php", "lua", "awk", "nc", "ncat", "socat", "ssh":
-		return true
-	}
-	return false
 }

@@ -321,16 +321,6 @@ func TestDisabledIsTheShell(t *testing.T) {
 	}
 }
 
-// shellWords asks a shell how it splits a command.
-func shellWords(t testing.TB, command string) []string {
-	t.Helper()
-	out, err := exec.Command("/bin/sh", "-c", "printf '%s\\n' "+command).Output()
-	if err != nil {
-		t.Fatalf("sh can't read %q: %v", command, err)
-	}
-	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-}
-
 // TestWordsAreThoseOfTheShell: what the checks read is what sh reads.
 func TestWordsAreThoseOfTheShell(t *testing.T) {
 	if _, err := os.Stat("/bin/sh"); err != nil {
@@ -354,17 +344,4 @@ func TestWordsAreThoseOfTheShell(t *testing.T) {
 			t.Fatalf("%q: we read %q, sh %q, %v", command, want, out, err)
 		}
 	})
-}
-
-func BenchmarkCommand(b *testing.B) {
-	_, p := commandTree(b)
-	for _, command := range []string{"ls -l", "grep -n --color=never 'some pattern' d/f ../read/f --file=d/f"} {
-		b.Run(strings.Fields(command)[0], func(b *testing.B) {
-			for b.Loop() {
-				if err := p.CheckCommand(command, "work"); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -14,16 +15,15 @@ import (
 func readLink(path string) (target string, missing bool, err error) {
 	var buf [256]byte
 	n, err := syscall.Readlink(path, buf[:])
-	switch err { //nolint:errorlint // an errno as it comes
-	case nil:
-		if n < len(buf) {
-			return string(buf[:n]), false, nil
-		}
+	switch {
+	case err == nil && n < len(buf):
+		return string(buf[:n]), false, nil
+	case err == nil:
 		target, err = os.Readlink(path)
 		return target, false, err
-	case syscall.EINVAL: // no link
+	case errors.Is(err, syscall.EINVAL): // no link
 		return "", false, nil
-	case syscall.ENOENT, syscall.ENOTDIR:
+	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR):
 		return "", true, nil
 	}
 	return "", false, &fs.PathError{Op: "readlink", Path: path, Err: err}

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -37,7 +38,7 @@ func openDir(path string) (*os.Root, error) {
 func openAt(dir int, name string, flags int) (int, error) {
 	for {
 		fd, err := syscall.Openat(dir, name, flags, 0)
-		if err != syscall.EINTR { //nolint:errorlint // an errno as it comes
+		if !errors.Is(err, syscall.EINTR) {
 			return fd, err
 		}
 	}

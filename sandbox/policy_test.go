@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/agentloom/agentloom/fault"
 	"github.com/agentloom/agentloom/workflow"
@@ -157,6 +158,9 @@ func TestPolicyDoesNotChange(t *testing.T) {
 	if got := want.AllowedPaths; !cmp.Equal(got, []string{dir + "/data"}) {
 		t.Errorf("the list is %v", got)
 	}
+	if p.Dir() != dir {
+		t.Errorf("the directory is %s", p.Dir())
+	}
 	if block.AllowedPaths[0] != "data" {
 		t.Errorf("the block that was given has changed: %v", block.AllowedPaths)
 	}
@@ -190,7 +194,7 @@ func TestRefusalsAreShortAndEscaped(t *testing.T) {
 			p.CheckCommand("ls", "../"+text),
 		} {
 			wantRefusal(t, err)
-			if err != nil && (len(err.Error()) > 1500 || strings.ContainsAny(err.Error(), "\x1b\u202e\x00\xff")) {
+			if err != nil && (len(err.Error()) > 1500 || !utf8.ValidString(err.Error()) || strings.ContainsAny(err.Error(), "\x1b\u202e\x00")) {
 				t.Errorf("%.20q: %.300q", text, err)
 			}
 		}

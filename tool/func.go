@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -66,7 +67,14 @@ func Func[In any](name, description string, fn func(ctx context.Context, in In) 
 		f.err = fault.New(fault.Permanent, fmt.Sprintf("the tool %q cannot be made: %v", name, f.err), f.err)
 	}
 	f.spec = o.spec
+	f.plain = isPlain[In]()
 	return f
+}
+
+// isPlain reports whether the zero In is what the JSON object {} is read into.
+func isPlain[In any]() bool {
+	_, own := any(new(In)).(json.Unmarshaler)
+	return !own && reflect.TypeFor[In]().Kind() == reflect.Struct
 }
 
 type funcTool[In any] struct {
@@ -74,6 +82,7 @@ type funcTool[In any] struct {
 	schema      *jsonschema.Schema
 	fn          func(context.Context, In) (any, error)
 	resultLimit int
+	plain       bool  // without arguments, In is its zero value
 	err         error // why the tool cannot work, else nil
 }
 
@@ -107,6 +116,9 @@ func (f *funcTool[In]) arguments(args *value.Map) (in In, err error) {
 	fitted, err := fitArguments(f.schema, args)
 	if err != nil {
 		return in, err
+	}
+	if f.plain && fitted.Len() == 0 {
+		return in, nil // without a detour through JSON
 	}
 	src, err := value.EncodeJSON(fitted)
 	if err != nil {

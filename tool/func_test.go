@@ -93,6 +93,33 @@ func TestFuncSpec(t *testing.T) {
 	}
 }
 
+func TestFuncWithoutArguments(t *testing.T) {
+	type optional struct {
+		A string `json:"a,omitempty"`
+	}
+	call := func(f tool.Tool, args *value.Map) any {
+		t.Helper()
+		got, err := f.Call(t.Context(), args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	plain := tool.Func("f", "", func(_ context.Context, in optional) (any, error) { return in.A, nil })
+	mapping := tool.Func("f", "", func(_ context.Context, in map[string]int) (any, error) { return in != nil, nil })
+	for _, args := range []*value.Map{nil, value.NewMap(0)} {
+		if got := call(plain, args); got != "" {
+			t.Errorf("a struct: got %v", got)
+		}
+		if got := call(mapping, args); got != true {
+			t.Error("a map that is nil")
+		}
+	}
+	if got := call(plain, value.MapOf("a", nil)); got != "" {
+		t.Errorf("null: got %v", got)
+	}
+}
+
 func TestFuncDecodesArguments(t *testing.T) {
 	var got everything
 	f := tool.Func("f", "", func(_ context.Context, in everything) (any, error) {

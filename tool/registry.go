@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -15,14 +16,19 @@ const maxName = 64
 type RegistryOptions struct {
 	// Logger gets a warning when Register replaces a tool; nil is slog.Default.
 	Logger *slog.Logger
+	// Resolve finds tools that are not registered, such as those of a server
+	// that starts when it is first needed; nil finds none. The error is for a
+	// tool that should be there and can't be reached.
+	Resolve func(ctx context.Context, name string) (t Tool, found bool, err error)
 }
 
 // A Registry finds tools by name. It is safe for concurrent use. A nil
 // Registry has no tools.
 type Registry struct {
-	logger *slog.Logger
-	mu     sync.RWMutex
-	tools  map[string]Tool
+	logger  *slog.Logger
+	resolve func(context.Context, string) (Tool, bool, error)
+	mu      sync.RWMutex
+	tools   map[string]Tool
 }
 
 // NewRegistry returns an empty registry.
@@ -30,7 +36,7 @@ func NewRegistry(opts RegistryOptions) *Registry {
 	if opts.Logger == nil {
 		opts.Logger = slog.Default()
 	}
-	return &Registry{logger: opts.Logger, tools: map[string]Tool{}}
+	return &Registry{logger: opts.Logger, resolve: opts.Resolve, tools: map[string]Tool{}}
 }
 
 // Register adds a tool under the name its Spec gives. A tool that has the name
@@ -72,7 +78,15 @@ func (r *Registry) put(t Tool) (name string, replaced bool, err error) {
 	return spec.Name, replaced, nil
 }
 
-// Get returns the tool of a name, and whether there is one.
+// Find returns the tool of a name, be it registered or found by Resolve.
+func (r *Registry) Find(ctx context.Context, name string) (t Tool, found bool, err error) {
+	if t, ok := r.Get(name); ok || r == nil || r.resolve == nil {
+		return t, ok, nil
+	}
+	return r.resolve(ctx, name)
+}
+
+// Get returns the registered tool of a name, and whether there is one.
 func (r *Registry) Get(name string) (Tool, bool) {
 	if r == nil {
 		return nil, false
@@ -105,7 +119,7 @@ func (r *Registry) Clone() *Registry {
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return &Registry{logger: r.logger, tools: maps.Clone(r.tools)}
+	return &Registry{logger: r.logger, resolve: r.resolve, tools: maps.Clone(r.tools)}
 }
 
 // specOf asks a tool for its Spec; a tool that panics, as a nil pointer inside

@@ -3,6 +3,7 @@ package tool_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -151,5 +152,35 @@ func TestRegistryIsSafeForConcurrentUse(t *testing.T) {
 	all.Wait()
 	if n := len(r.All()); n != 20 {
 		t.Errorf("%d tools", n)
+	}
+}
+
+func TestFindAsksResolveForWhatIsNotRegistered(t *testing.T) {
+	far := tool.Func("far__away", "", func(context.Context, struct{}) (any, error) { return 1, nil })
+	down := errors.New("the server is down")
+	r := tool.NewRegistry(tool.RegistryOptions{Resolve: func(_ context.Context, name string) (tool.Tool, bool, error) {
+		switch name {
+		case "far__away":
+			return far, true, nil
+		case "far__down":
+			return nil, false, down
+		}
+		return nil, false, nil
+	}})
+	near := tool.Func("near", "", func(context.Context, struct{}) (any, error) { return 1, nil })
+	if err := r.Register(near); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"near": true, "far__away": true, "nowhere": false} {
+		if got, ok, err := r.Clone().Find(t.Context(), name); ok != want || err != nil || ok && got.Spec().Name != name {
+			t.Errorf("%s: %v, %v, %v", name, got, ok, err)
+		}
+	}
+	if _, _, err := r.Find(t.Context(), "far__down"); !errors.Is(err, down) {
+		t.Errorf("a server that is down: %v", err)
+	}
+	var none *tool.Registry
+	if _, ok, err := none.Find(t.Context(), "near"); ok || err != nil {
+		t.Errorf("a nil registry found something: %v", err)
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/agentloom/agentloom/internal/schema"
+	"github.com/agentloom/agentloom/value"
 )
 
 // builtinTools are the tools that every run has.
@@ -11,12 +14,16 @@ func builtinTools() []string {
 	return []string{"http_request", "shell_command", "file_read", "file_write"}
 }
 
-// interpreters can run anything else, so that allowing one allows all.
-func interpreters() []string {
-	return []string{
-		"sh", "bash", "zsh", "fish", "ksh", "dash", "env", "xargs", "find", "exec", "eval", "source", ".",
-		"python", "python3", "node", "perl", "ruby", "php", "lua", "awk", "nc", "ncat", "socat", "ssh",
+// IsInterpreter reports whether a program, by its name, is one of those that
+// can run anything else, so that allowing it allows all: interpreters and
+// launchers. A sandbox refuses them unless danger_opt_in lists them too.
+func IsInterpreter(program string) bool {
+	switch program {
+	case "sh", "bash", "zsh", "fish", "ksh", "dash", "env", "xargs", "find", "exec", "eval", "source", ".",
+		"python", "python3", "node", "perl", "ruby", "php", "lua", "awk", "nc", "ncat", "socat", "ssh":
+		return true
 	}
+	return false
 }
 
 func (c *checker) lintSandbox() {
@@ -30,7 +37,7 @@ func (c *checker) lintSandbox() {
 			"%s can run any other program, so that allowed_commands no longer limits what runs", quoted(name))
 	}
 	for k, name := range s.AllowedCommands {
-		if slices.Contains(interpreters(), name) && !slices.Contains(s.DangerOptIn, name) {
+		if IsInterpreter(name) && !slices.Contains(s.DangerOptIn, name) {
 			c.warnf(p.key("allowed_commands").item(k), "interpreter_refused", "take it out, or list it in danger_opt_in too",
 				"%s can run any other program and is refused although it is allowed here", quoted(name))
 		}
@@ -56,6 +63,7 @@ func (c *checker) lintAgents() {
 		p := all.key(a.Name)
 		c.lintTemplate(p.key("system_prompt"), a.SystemPrompt)
 		c.lintSpending(p, a.MaxTokens, a.BudgetUSD)
+		c.lintSchema(p, a.OutputSchema)
 		for k, name := range a.Tools {
 			c.lintToolName(p.key("tools").item(k), name)
 		}
@@ -89,11 +97,22 @@ func (c *checker) lintLLMCall(p place, f *LLMCallFields) {
 	c.lintTemplate(p.key("prompt"), f.Prompt)
 	c.lintTemplate(p.key("system_prompt"), f.SystemPrompt)
 	c.lintSpending(p, f.MaxTokens, nil)
+	c.lintSchema(p, f.OutputSchema)
 	for k := range f.Attachments {
 		c.lintTemplate(p.key("attachments").item(k).key("source"), f.Attachments[k].Source)
 	}
 	for k := range f.Tools {
 		c.lintToolName(p.key("tools").item(k).key("name"), f.Tools[k].Name)
+	}
+}
+
+// lintSchema tells of a schema that will fail its step.
+func (c *checker) lintSchema(p place, source *value.Map) {
+	if source == nil {
+		return
+	}
+	if _, err := schema.New(source); err != nil {
+		c.warnf(p.key("output_schema"), "schema", "", "the schema does not work: %v", err)
 	}
 }
 

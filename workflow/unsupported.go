@@ -16,7 +16,6 @@ func unsupportedTypes() map[StepType]bool {
 
 func topGaps() []gap[Definition] {
 	return []gap[Definition]{
-		{"mcp_servers", func(d *Definition) bool { return len(d.MCPServers) > 0 }},
 		{"state_schema", func(d *Definition) bool { return d.StateSchema.Len() > 0 }},
 	}
 }
@@ -30,15 +29,6 @@ func configGaps() []gap[Config] {
 	}
 }
 
-// sandboxGaps: a sandbox that is not enabled does nothing, whatever else it
-// says.
-func sandboxGaps() []gap[Sandbox] {
-	return []gap[Sandbox]{
-		{"enabled", func(s *Sandbox) bool { return s.Enabled }},
-		{"max_read_bytes", func(s *Sandbox) bool { return s.MaxReadBytes != nil }},
-	}
-}
-
 func stepGaps() []gap[Step] {
 	return []gap[Step]{
 		{"effect", func(s *Step) bool { return s.Effect != "" && s.Type == ToolStep }},
@@ -48,9 +38,6 @@ func stepGaps() []gap[Step] {
 func (c *checker) checkUnsupported() {
 	checkGaps(c, wholeFile(), c.def, topGaps())
 	checkGaps(c, configPart(), &c.def.Config, configGaps())
-	if s := c.def.Config.Sandbox; s != nil {
-		checkGaps(c, configPart().key("sandbox"), s, sandboxGaps())
-	}
 	types, ofStep := unsupportedTypes(), stepGaps()
 	for i := range c.def.Steps {
 		s := &c.def.Steps[i]

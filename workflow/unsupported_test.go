@@ -14,7 +14,6 @@ func TestUnsupported(t *testing.T) {
 	d.StateSchema = value.MapOf("x", value.MapOf("redact", true))
 	c := &d.Config
 	c.CapturePrompts, c.OnUncertain = true, "stop"
-	c.Sandbox = &workflow.Sandbox{Enabled: true, MaxReadBytes: ptr(int64(1))}
 	var got []string
 	for _, diag := range workflow.Validate(d) {
 		if diag.Code != "not_supported" {
@@ -25,8 +24,8 @@ func TestUnsupported(t *testing.T) {
 	}
 	want := []string{
 		"config.capture_prompts", "config.on_uncertain",
-		"config.workdir_tools", "config.permissions", "config.sandbox.enabled", "config.sandbox.max_read_bytes",
-		"state_schema", "mcp_servers", "steps[1].effect", "steps[4].type", "steps[5].type", "steps[6].type",
+		"config.workdir_tools", "config.permissions",
+		"state_schema", "steps[1].effect", "steps[4].type", "steps[5].type", "steps[6].type",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -43,12 +42,13 @@ func TestSupported(t *testing.T) {
 	c.StrictOutputs, c.ResponsesFile, c.LatencyModel, c.LatencyMS = true, "r.json", "normal", ptr(5.0)
 	c.Scheduling, c.OnStepFailure, c.Timeout = workflow.Eager, workflow.Continue, ptr(60.0)
 	c.Sandbox = &workflow.Sandbox{
+		Enabled: true, MaxReadBytes: ptr(int64(1)),
 		AllowedCommands: []string{"ls"}, AllowedPaths: []string{"."}, AllowNetwork: true, AllowedDomains: []string{"x"},
 		MaxWriteBytes: ptr(int64(1)), DenyInternalHosts: true, Kernel: "strict",
 	}
 	d.StateSchema = value.MapOf()
 	all := everyType()
-	d.Agents = all.Agents
+	d.Agents, d.MCPServers = all.Agents, all.MCPServers
 	for _, i := range []int{0, 3, 7, 8} { // llm_call with everything, agent, embed
 		d.Steps = append(d.Steps, all.Steps[i])
 		d.Steps[len(d.Steps)-1].ID += "_full"

@@ -44,7 +44,7 @@ func (c *checker) checkSandbox(s *Sandbox) {
 		c.checkInt(p, "max_write_bytes", *s.MaxWriteBytes, 0, unbounded)
 	}
 	if s.MaxReadBytes != nil {
-		c.checkInt(p, "max_read_bytes", *s.MaxReadBytes, 0, unbounded)
+		c.checkInt(p, "max_read_bytes", *s.MaxReadBytes, 1, unbounded)
 	}
 	c.checkOptionalWord(p, "kernel", s.Kernel, "auto", "require", "strict", "off")
 }

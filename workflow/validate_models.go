@@ -77,7 +77,11 @@ func (c *checker) checkToolChoice(p place, choice any, tools []string) {
 	case nil:
 	case string:
 		switch choice {
-		case "auto", "required", "none":
+		case "auto", "none":
+		case "required":
+			if len(tools) == 0 {
+				c.errorf(p, "no_tools", "list the tools, or leave tool_choice out", "tool_choice is \"required\", and there are no tools")
+			}
 		default:
 			c.errorf(p, "unknown_value", c.didYouMean(choice, []string{"auto", "required", "none"}),
 				"tool_choice is %s; it must be \"auto\", \"required\", \"none\" or {name: TOOL}", quoted(choice))
@@ -90,7 +94,7 @@ func (c *checker) checkToolChoice(p place, choice any, tools []string) {
 			c.errorf(p, "unknown_value", "", "tool_choice must be \"auto\", \"required\", \"none\" or {name: TOOL}")
 		case !slices.Contains(tools, name):
 			c.errorf(p.key("name"), "unknown_tool", c.didYouMean(name, tools),
-				"tool_choice names %s, which is not among the step's tools", quoted(name))
+				"tool_choice names %s, which is not among the tools listed here", quoted(name))
 		}
 	default:
 		c.errorf(p, "wrong_type", "", "tool_choice must be \"auto\", \"required\", \"none\" or {name: TOOL}")
@@ -126,8 +130,13 @@ func (c *checker) checkServers() {
 }
 
 // checkConversations finds steps of one conversation that would take turns at
-// the same time.
+// the same time: those in one layer, or, where a step starts as soon as its own
+// dependencies are done, those of which none depends on the other.
 func (c *checker) checkConversations() {
+	if c.def.Config.Scheduling == Eager {
+		c.checkEagerConversations()
+		return
+	}
 	type turn struct {
 		name  string
 		layer int
@@ -140,14 +149,47 @@ func (c *checker) checkConversations() {
 			continue
 		}
 		if j, taken := first[turn{name, layer}]; taken {
-			c.errorf(stepAt(i).key("conversation"), "shared_conversation",
-				"let one of them depend on the other",
-				"steps %s and %s of conversation %s are in one layer, so their order is not settled",
-				c.name(j), c.name(i), quoted(name))
+			c.sharedConversation(i, j, name, "are in one layer")
 			continue
 		}
 		first[turn{name, layer}] = i
 	}
+}
+
+// checkEagerConversations walks, for each conversation, from its last step to
+// all that come before it: the one before the last must be among them.
+func (c *checker) checkEagerConversations() {
+	if !c.ordered() {
+		return // which has been told
+	}
+	last := map[string]int{} // the step of a conversation that comes last in order
+	for _, i := range c.graph.Order() {
+		name := conversation(&c.def.Steps[i])
+		if name == "" {
+			continue
+		}
+		before, taken := last[name]
+		last[name] = i
+		if !taken {
+			continue
+		}
+		after := false
+		for a := range c.graph.Ancestors(i) {
+			if after = a == before; after {
+				break
+			}
+		}
+		if !after {
+			c.sharedConversation(max(i, before), min(i, before), name, "may run at the same time under eager scheduling")
+		}
+	}
+}
+
+func (c *checker) sharedConversation(i, j int, name, why string) {
+	c.errorf(stepAt(i).key("conversation"), "shared_conversation",
+		"let one of them depend on the other",
+		"steps %s and %s of conversation %s %s, so their order is not settled",
+		c.name(j), c.name(i), quoted(name), why)
 }
 
 func conversation(s *Step) string {

@@ -1,10 +1,11 @@
-// Package process runs shell commands whose every process can be ended.
+// Package process runs commands whose every process can be ended.
 package process
 
 import (
 	"crypto/rand"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -21,6 +22,13 @@ type Options struct {
 	// command gets one variable more, whose name starts with
 	// _AGENTLOOM_COMMAND_: its processes are known by it when they are killed.
 	Environ []string
+	// Only, unless it is nil, names the variables of Environ that the command
+	// gets, and it gets no other, also not that one.
+	Only []string
+	// Start starts the command; nil is its own method. It must call held with
+	// the command's process id, at best before the first instruction is run, and
+	// the command must lead its process group.
+	Start func(cmd *exec.Cmd, held func(pid int)) error
 	// Stdout and Stderr get its output. They are written to until Done, each by
 	// one goroutine, and must take all they are given.
 	Stdout, Stderr io.Writer
@@ -29,7 +37,7 @@ type Options struct {
 // Running is a command that was started.
 type Running struct {
 	cmd      *exec.Cmd
-	mark     string // a variable that only this command's processes have
+	mark     string // what only this command's processes have
 	pipes    [2]io.ReadCloser
 	finished chan struct{}
 }
@@ -41,12 +49,22 @@ func Shell(line string, opts Options) (*Running, error) {
 	if strings.HasPrefix(line, "-") || strings.HasPrefix(line, "+") {
 		line = " " + line // else sh takes it for options
 	}
+	return Program("/bin/sh", []string{"sh", "-c", line}, opts)
+}
+
+// Program starts the program of a file with its arguments, of which the first
+// is its name, as Shell does and without a shell.
+func Program(path string, args []string, opts Options) (*Running, error) {
 	r := &Running{
-		cmd:      &exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", line}, Dir: opts.Dir, Env: opts.Environ},
+		cmd:      &exec.Cmd{Path: path, Args: args, Dir: opts.Dir, Env: opts.Environ},
 		mark:     "_AGENTLOOM_COMMAND_" + rand.Text() + "=1",
 		finished: make(chan struct{}),
 	}
-	r.cmd.Env = append(r.cmd.Environ(), r.mark)
+	if opts.Only != nil {
+		r.cmd.Env = only(r.cmd.Environ(), opts.Only)
+	} else {
+		r.cmd.Env = append(r.cmd.Environ(), r.mark)
+	}
 	ownGroup(r.cmd)
 	stdout, err := r.cmd.StdoutPipe()
 	if err != nil {
@@ -57,10 +75,14 @@ func Shell(line string, opts Options) (*Running, error) {
 		_ = stdout.Close()
 		return nil, err
 	}
-	if err := r.cmd.Start(); err != nil {
+	held := func(pid int) { setMark(pid, r.mark) }
+	if opts.Start == nil {
+		opts.Start = startPlain
+	}
+	if err := opts.Start(r.cmd, held); err != nil {
+		_, _ = stdout.Close(), stderr.Close() // no more than closed already
 		return nil, err
 	}
-	setMark(r.cmd.Process.Pid, r.mark)
 	r.pipes = [2]io.ReadCloser{stdout, stderr}
 	outDone, errDone := drain(opts.Stdout, stdout), drain(opts.Stderr, stderr)
 	go func() {
@@ -70,6 +92,26 @@ func Shell(line string, opts Options) (*Running, error) {
 		close(r.finished)
 	}()
 	return r, nil
+}
+
+func startPlain(cmd *exec.Cmd, held func(pid int)) error {
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	held(cmd.Process.Pid)
+	return nil
+}
+
+// only keeps the variables with these names. It never returns nil, which would
+// be the environment of this process.
+func only(environ, names []string) []string {
+	kept := []string{}
+	for _, variable := range environ {
+		if name, _, _ := strings.Cut(variable, "="); slices.Contains(names, name) {
+			kept = append(kept, variable)
+		}
+	}
+	return kept
 }
 
 // drain copies a stream to its end.

@@ -46,8 +46,9 @@ func killTree(leader int, mark string) {
 
 // setMark gives a command that was just started its mark as a limit too, which
 // stays with every process it starts, daemons with a cleared environment
-// included: the limit on file locks, which Linux keeps and does not apply. It
-// may come too late for what the command starts in its first microseconds.
+// included: the limit on file locks, which Linux keeps and does not apply. For a
+// command that is not held, it may come too late for what that starts in its
+// first microseconds.
 func setMark(pid int, mark string) {
 	var limit unix.Rlimit
 	if unix.Prlimit(pid, unix.RLIMIT_LOCKS, nil, &limit) == nil {

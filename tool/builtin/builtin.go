@@ -1,6 +1,6 @@
 // Package builtin has the four tools that every run has: http_request,
-// shell_command, file_read and file_write. They have the access of the process
-// that runs them: any command, any file and any host.
+// shell_command, file_read and file_write. Without an enabled sandbox they have
+// the access of the process that runs them: any command, any file and any host.
 package builtin
 
 import (
@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentloom/agentloom/sandbox"
 	"github.com/agentloom/agentloom/tool"
 )
 
@@ -22,9 +23,15 @@ type Options struct {
 	// Dir is where relative paths and commands start from; "" is the process's
 	// working directory at the time of the call.
 	Dir string
+	// Sandbox holds the tools to its rules; nil, or one that is not enabled: no
+	// checks. With one that is enabled, relative paths and commands start from
+	// its directory and not from Dir.
+	Sandbox *sandbox.Policy
 	// Environ is what commands inherit, as "name=value"; nil is the process's
 	// own environment. A command gets one variable more, whose name starts with
-	// _AGENTLOOM_COMMAND_: its processes are known by it at the timeout.
+	// _AGENTLOOM_COMMAND_: its processes are known by it at the timeout. With
+	// the sandbox enabled a command gets PATH, HOME, LANG, LC_ALL and TZ of it
+	// and nothing else.
 	Environ []string
 	// Proxy chooses the proxy of a request, as http.ProxyFromEnvironment does;
 	// nil is none.
@@ -37,8 +44,11 @@ type Options struct {
 	UserAgent string
 	// MaxReadBytes makes it an error when a response body (decompressed), one
 	// of a command's two output streams or a file that is read is larger. 0 is
-	// no limit.
+	// no limit. The max_read_bytes of Sandbox, enabled or not, is a limit too.
 	MaxReadBytes int64
+	// Resolver resolves the host names of requests under an enabled sandbox; nil
+	// is the system's.
+	Resolver sandbox.Resolver
 }
 
 // defaultTimeout is that of http_request and shell_command, in seconds.
@@ -47,7 +57,8 @@ const defaultTimeout = 30
 // Register adds the four built-in tools to r. They declare no effect, so they
 // run at least once. shell_command and file_write are destructive; whether an
 // http_request is depends on its method, which a permission has to look at.
-// It fails on a negative MaxReadBytes and a Dir that has no absolute path.
+// It fails on a negative MaxReadBytes, a Dir that has no absolute path, and a
+// sandbox that requires of the kernel what it does not have.
 func Register(r *tool.Registry, opts Options) error {
 	if opts.MaxReadBytes < 0 {
 		return fmt.Errorf("MaxReadBytes is %d; it must be 0 or more", opts.MaxReadBytes)
@@ -62,14 +73,17 @@ func Register(r *tool.Registry, opts Options) error {
 	if opts.UserAgent == "" {
 		opts.UserAgent = "agentloom"
 	}
-	files := files{dir: opts.Dir, max: opts.MaxReadBytes}
-	shell := shell{dir: opts.Dir, environ: opts.Environ, max: opts.MaxReadBytes}
+	if err := applySandbox(&opts); err != nil {
+		return err
+	}
+	files := files{dir: opts.Dir, max: opts.MaxReadBytes, policy: opts.Sandbox}
+	shell := shell{dir: opts.Dir, environ: opts.Environ, max: opts.MaxReadBytes, policy: opts.Sandbox}
 	client := newClient(opts)
 	for _, t := range []tool.Tool{
 		tool.Func("http_request", "Send an HTTP request. Returns status_code, headers and body; any status is a "+
 			"result, and redirects are not followed.", client.request),
-		tool.Func("shell_command", "Run a command line with sh -c. Returns returncode, stdout and stderr; a "+
-			"non-zero exit code is a result.", shell.command, tool.Destructive()),
+		tool.Func("shell_command", shell.about()+" Returns returncode, stdout and stderr; a non-zero exit code is a "+
+			"result.", shell.command, tool.Destructive()),
 		tool.Func("file_read", "Read a whole text file.", files.read),
 		tool.Func("file_write", "Write a text file, replacing it when it exists. Returns the number of bytes written "+
 			"and the path.", files.write, tool.Destructive()),

@@ -15,7 +15,7 @@ func TestFileWriteOntoAFileOfProc(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	defer os.WriteFile(path, old, 0) //nolint:errcheck // the name of a test process
+	defer os.WriteFile(path, old, 0)
 	r := tools(t, builtin.Options{})
 	if _, err := call(t, r, "file_write", "path", path, "content", "renamed"); err != nil {
 		t.Fatal(err)

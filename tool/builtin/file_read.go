@@ -10,12 +10,15 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/agentloom/agentloom/sandbox"
 )
 
 // files reads and writes files.
 type files struct {
-	dir string
-	max int64 // bytes of a file that is read, 0: no limit
+	dir    string
+	max    int64 // bytes of a file that is read, 0: no limit
+	policy *sandbox.Policy
 }
 
 type readArgs struct {
@@ -41,7 +44,15 @@ func (f files) read(ctx context.Context, in readArgs) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := f.load(ctx, path, !c.wide)
+	open := func() (*os.File, error) { return openPlain(path) }
+	if f.policy != nil {
+		at, err := f.policy.ReadPath(in.Path)
+		if err != nil {
+			return nil, err
+		}
+		open = at.Open
+	}
+	b, err := f.load(ctx, open, !c.wide)
 	if err != nil {
 		return nil, fileError("read", in.Path, err)
 	}
@@ -55,9 +66,8 @@ func (f files) read(ctx context.Context, in readArgs) (any, error) {
 	return text, nil
 }
 
-// load reads a regular file whole. With narrow, a NUL byte ends the reading at
-// once, so that a huge binary or sparse file costs nothing.
-func (f files) load(ctx context.Context, path string, narrow bool) ([]byte, error) {
+// openPlain opens a regular file for reading.
+func openPlain(path string) (*os.File, error) {
 	if err := plain(os.Stat(path)); err != nil {
 		return nil, err
 	}
@@ -67,10 +77,21 @@ func (f files) load(ctx context.Context, path string, narrow bool) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
 	if err := plain(file.Stat()); err != nil {
+		_ = file.Close()
 		return nil, err
 	}
+	return file, nil
+}
+
+// load reads a regular file whole. With narrow, a NUL byte ends the reading at
+// once, so that a huge binary or sparse file costs nothing.
+func (f files) load(ctx context.Context, open func() (*os.File, error), narrow bool) ([]byte, error) {
+	file, err := open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
 	// Some files of /proc are regular and wait for data all the same.
 	stop := context.AfterFunc(ctx, func() { _ = file.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()

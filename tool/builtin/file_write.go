@@ -39,7 +39,14 @@ func (f files) write(ctx context.Context, in writeArgs) (any, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if err := store(path, content); err != nil {
+	if f.policy == nil {
+		err = store(path, content)
+	} else if at, refused := f.policy.WritePath(in.Path, int64(len(content))); refused != nil {
+		return nil, refused
+	} else {
+		err = storeChecked(at, content)
+	}
+	if err != nil {
 		return nil, fileError("write", in.Path, err)
 	}
 	return value.MapOf("written", int64(len(content)), "path", in.Path), nil
@@ -72,15 +79,18 @@ func store(path string, content []byte) error {
 	if err := writable(path); err != nil {
 		return err
 	}
-	err = replace(path, content, old)
-	// A writable file in a directory that is not, or that takes no new files
-	// at all (/proc), or one that is a mount point, cannot be replaced, only
-	// written over.
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EBUSY) || errors.Is(err, syscall.EROFS) ||
-		errors.Is(err, fs.ErrNotExist) {
+	if err = replace(path, content, old); isKept(err) {
 		return overwrite(path, content)
 	}
 	return err
+}
+
+// isKept says that a file can't be replaced, only written over: a writable one
+// in a directory that is not, or that takes no new files at all (/proc), or one
+// that is a mount point.
+func isKept(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EBUSY) || errors.Is(err, syscall.EROFS) ||
+		errors.Is(err, fs.ErrNotExist)
 }
 
 // makeDirs makes a directory with its parents. Where a symbolic link leads
@@ -142,22 +152,28 @@ func replace(path string, content []byte, old os.FileInfo) (err error) {
 			_ = os.Remove(temp)
 		}
 	}()
-	if old != nil {
-		owner.Keep(f, old)
-		if err = f.Chmod(mode); err != nil {
-			return err
-		}
-	}
-	if _, err = f.Write(content); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
+	if err = fill(f, content, old); err != nil {
 		return err
 	}
 	return os.Rename(temp, path)
+}
+
+// fill writes a new file that is to stand in for an old one, or for none, and
+// closes it when that went well.
+func fill(f *os.File, content []byte, old os.FileInfo) error {
+	if old != nil {
+		owner.Keep(f, old)
+		if err := f.Chmod(old.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	if _, err := f.Write(content); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 func overwrite(path string, content []byte) error {

@@ -13,10 +13,12 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"golang.org/x/net/idna"
 
+	"github.com/agentloom/agentloom/sandbox"
 	"github.com/agentloom/agentloom/value"
 )
 
@@ -25,6 +27,8 @@ type client struct {
 	transport *http.Transport
 	userAgent string
 	max       int64 // bytes of a decompressed body, 0: no limit
+	// guard makes the client of one call with the sandbox enabled; nil: none is.
+	guard func(timeout time.Duration) *sandbox.Guard
 }
 
 type requestArgs struct {
@@ -46,11 +50,11 @@ func (c *client) request(ctx context.Context, in requestArgs) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := watch(ctx, timeout)
+	send, w := c.sender(ctx, timeout)
 	defer w.end()
 	ctx = context.WithValue(w.ctx, watchKey{}, w)
 	req = req.WithContext(httptrace.WithClientTrace(ctx, w.trace()))
-	resp, err := c.transport.RoundTrip(req)
+	resp, err := send.RoundTrip(req)
 	if err != nil {
 		return nil, w.explain(req, err)
 	}
@@ -60,6 +64,18 @@ func (c *client) request(ctx context.Context, in requestArgs) (any, error) {
 		return nil, w.explain(req, err)
 	}
 	return value.MapOf("status_code", int64(resp.StatusCode), "headers", shownHeaders(resp), "body", body), nil
+}
+
+// sender returns what sends a call's request and what watches it. A guard keeps
+// the time limits itself.
+func (c *client) sender(ctx context.Context, timeout time.Duration) (http.RoundTripper, *watcher) {
+	if c.guard == nil {
+		return c.transport, watch(ctx, timeout)
+	}
+	w := watch(ctx, timeout)
+	w.timer.Stop()
+	w.guarded = true
+	return c.guard(timeout), w
 }
 
 // newRequest checks the arguments and makes the request of them.
@@ -215,7 +231,7 @@ func escapeQuery(query string) string {
 }
 
 // secretHeaders are the parts of a header's name that keep it out of results.
-var secretHeaders = []string{"authorization", "cookie", "token", "secret", "key"}
+func secretHeaders() []string { return []string{"authorization", "cookie", "token", "secret", "key"} }
 
 // shownHeaders returns the response's headers by lower case name, sorted, the
 // values of a repeated one joined.
@@ -229,7 +245,7 @@ func shownHeaders(resp *http.Response) *value.Map {
 	}
 	names := make([]string, 0, len(all))
 	for name := range all {
-		secret := slices.ContainsFunc(secretHeaders, func(part string) bool { return strings.Contains(name, part) })
+		secret := slices.ContainsFunc(secretHeaders(), func(part string) bool { return strings.Contains(name, part) })
 		if !secret {
 			names = append(names, name)
 		}

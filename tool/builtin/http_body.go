@@ -150,7 +150,7 @@ type codingReader struct {
 
 func (c *codingReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = badCoding(c.coding, err)
 	}
 	return n, err

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/agentloom/agentloom/sandbox"
 )
 
 // maxHeaderBytes bounds the headers of a response.
@@ -48,7 +50,15 @@ func newClient(opts Options) *client {
 			return u, nil
 		}
 	}
-	return &client{transport: transport, userAgent: opts.UserAgent, max: opts.MaxReadBytes}
+	c := &client{transport: transport, userAgent: opts.UserAgent, max: opts.MaxReadBytes}
+	if opts.Sandbox != nil {
+		c.guard = func(timeout time.Duration) *sandbox.Guard {
+			return sandbox.NewGuard(opts.Sandbox.Request(), sandbox.Options{
+				Resolver: opts.Resolver, Proxy: opts.Proxy, TLS: opts.TLS, Timeout: timeout,
+			})
+		}
+	}
+	return c
 }
 
 // dial connects under the context of the request that asked for the
@@ -108,6 +118,7 @@ type watcher struct {
 	ctx     context.Context // ends with the call, or when a phase's time is up
 	cancel  context.CancelCauseFunc
 	timeout time.Duration
+	guarded bool // the timer is off: a guard keeps the time limits
 
 	mu    sync.Mutex
 	phase phase

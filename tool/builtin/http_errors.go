@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/agentloom/agentloom/fault"
 )
 
 // explain turns the failure of a request into an error that says which phase
@@ -20,9 +22,12 @@ func (w *watcher) explain(req *http.Request, err error) error {
 	w.mu.Lock()
 	p := w.phase
 	w.mu.Unlock()
+	if fault.KindOf(err) == fault.Refused {
+		return err
+	}
 	target := short(req.Method + " " + req.URL.Scheme + "://" + req.URL.Host + req.URL.EscapedPath())
 	switch cause := context.Cause(w.ctx); {
-	case errors.Is(cause, errStalled):
+	case errors.Is(cause, errStalled), cause == nil && w.guarded && isTimeout(err):
 		seconds := strconv.FormatFloat(w.timeout.Seconds(), 'f', -1, 64)
 		return fmt.Errorf("%s: %s %w after %ss", target, p, errStalled, seconds)
 	case cause != nil:
@@ -35,6 +40,12 @@ func (w *watcher) explain(req *http.Request, err error) error {
 		doing += " to the proxy"
 	}
 	return fmt.Errorf("%s: %s failed: %w", target, doing, plainer(err))
+}
+
+// isTimeout says that a guard's time limit is what ended a request.
+func isTimeout(err error) bool {
+	timed, ok := errors.AsType[net.Error](err)
+	return ok && timed.Timeout()
 }
 
 // plainer replaces the wordings of net and net/http that say little to

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/agentloom/agentloom/internal/process"
+	"github.com/agentloom/agentloom/sandbox"
 	"github.com/agentloom/agentloom/value"
 )
 
@@ -18,10 +19,19 @@ type shell struct {
 	dir     string
 	environ []string // nil: the process's
 	max     int64    // bytes of an output stream, 0: no limit
+	policy  *sandbox.Policy
+}
+
+// about tells a model how commands are run.
+func (s shell) about() string {
+	if s.policy != nil {
+		return "Run one program with its arguments, without a shell: operators, expansions and line breaks are refused."
+	}
+	return "Run a command line with sh -c."
 }
 
 type commandArgs struct {
-	Command string   `json:"command" jsonschema:"The command line, run by sh -c."`
+	Command string   `json:"command" jsonschema:"The command line."`
 	Timeout *float64 `json:"timeout,omitempty" jsonschema:"Seconds before the command is stopped; 30 when left out."`
 	Cwd     *string  `json:"cwd,omitempty" jsonschema:"The directory to run in; the current one when left out."`
 }
@@ -38,17 +48,16 @@ func (s shell) command(ctx context.Context, in commandArgs) (any, error) {
 	if strings.ContainsRune(in.Command, 0) {
 		return nil, errors.New(`argument "command" holds a NUL character`)
 	}
-	dir, err := s.cwd(in.Cwd)
-	if err != nil {
-		return nil, err
-	}
 	stop := time.NewTimer(timeout)
 	defer stop.Stop()
 	overflow := make(chan struct{}, 2)
 	stdout, stderr := &capture{max: s.max, overflow: overflow}, &capture{max: s.max, overflow: overflow}
-	r, err := process.Shell(in.Command, process.Options{Dir: dir, Environ: s.environ, Stdout: stdout, Stderr: stderr})
-	if err != nil {
-		return nil, fmt.Errorf("the command could not be started: %w", bare(err))
+	r, err := s.start(in, process.Options{Environ: s.environ, Stdout: stdout, Stderr: stderr})
+	switch {
+	case errors.Is(err, sandbox.ErrNoProgram): // what sh says of one
+		return result(127, "", programOf(in.Command)+": not found\n"), nil
+	case err != nil:
+		return nil, err
 	}
 	select {
 	case <-r.Done():
@@ -65,15 +74,25 @@ func (s shell) command(ctx context.Context, in commandArgs) (any, error) {
 	}
 }
 
+// start starts a command, which is checked with the sandbox enabled.
+func (s shell) start(in commandArgs, opts process.Options) (r *process.Running, err error) {
+	if s.policy != nil {
+		return s.startChecked(in, opts)
+	}
+	if opts.Dir, err = s.cwd(cwdOf(in)); err != nil {
+		return nil, err
+	}
+	if r, err = process.Shell(in.Command, opts); err != nil {
+		return nil, fmt.Errorf("the command could not be started: %w", bare(err))
+	}
+	return r, nil
+}
+
 func result(returncode int, stdout, stderr string) *value.Map {
 	return value.MapOf("returncode", int64(returncode), "stdout", stdout, "stderr", stderr)
 }
 
-func (s shell) cwd(arg *string) (string, error) {
-	path := "."
-	if arg != nil {
-		path = *arg
-	}
+func (s shell) cwd(path string) (string, error) {
 	dir, err := resolve(s.dir, "cwd", path)
 	if err != nil {
 		return "", err
