@@ -37,7 +37,8 @@ type BashOptions struct {
 
 const (
 	commandTimeout = 30 * time.Second
-	maxOutput      = 10_000 // characters of each stream
+	maxOutput      = 10_000      // characters of each stream
+	maxCommand     = 128<<10 - 1 // bytes; Linux takes no longer argument
 )
 
 // Bash returns the tool that runs a shell command with /bin/sh -c in the
@@ -102,6 +103,9 @@ func (s *space) bash(ctx context.Context, in bashArgs, opts BashOptions) (string
 func permitted(command string, allow func(string) bool) error {
 	if strings.ContainsRune(command, 0) {
 		return errors.New("the command holds a NUL character")
+	}
+	if len(command) > maxCommand {
+		return fmt.Errorf("the command has %d bytes; at most %d are allowed", len(command), maxCommand)
 	}
 	if allow != nil {
 		if !allow(command) {

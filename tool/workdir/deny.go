@@ -21,7 +21,11 @@ func deniedIn(command string, depth int) string {
 	if depth > most {
 		return "it nests too many shells"
 	}
-	for _, c := range splitCommands(command) {
+	commands, ok := splitCommands(command)
+	if !ok {
+		return "it nests too many substitutions"
+	}
+	for _, c := range commands {
 		for _, target := range c.writes {
 			if isDisk(target) {
 				return "it writes to a raw disk"

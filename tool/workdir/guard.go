@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/agentloom/agentloom/tool"
@@ -14,7 +16,8 @@ import (
 
 // Guard wraps tools so that a path argument which leaves the roots is refused:
 // the result is then "ERROR: …" and the tool is not called. Roots are
-// directories; "" is DefaultWorkdir. Without roots every path is refused.
+// directories, relative ones from the process's; "" is DefaultWorkdir. Without
+// roots every path is refused.
 //
 // A path argument is one whose name, at any depth of the arguments, has a word
 // that says so: path, file, filename, filepath, dir, directory, folder, cwd,
@@ -22,14 +25,17 @@ import (
 // as in "file_path" or "sourceDir". It is a text, or a list or a map of them.
 // A relative path starts at the first root. Links are followed as far as the
 // path exists, and the tool gets the absolute path that this led to, so that
-// it opens what was checked. A tool that is given a place where a path is
-// swapped for a link at that very moment may still be fooled; the tools of this
-// package are not.
+// it opens what was checked. Other tools can still be fooled by who swaps a
+// directory for a link between the check and the use; those of this package
+// stay in their own directory even then.
 func Guard(tools []tool.Tool, roots ...string) []tool.Tool {
-	g := &guard{}
-	for _, r := range roots {
-		g.roots = append(g.roots, newSpace(r))
+	roots = slices.Clone(roots)
+	for i, r := range roots {
+		if full, err := filepath.Abs(r); r != "" && err == nil { // else the first call tells
+			roots[i] = full
+		}
 	}
+	g := &guard{roots: sync.OnceValues(func() ([]string, error) { return resolveRoots(roots) })}
 	guarded := make([]tool.Tool, len(tools))
 	for i, t := range tools {
 		guarded[i] = guardedTool{t, g}
@@ -50,7 +56,31 @@ func (t guardedTool) Call(ctx context.Context, args *value.Map) (any, error) {
 	return t.Tool.Call(ctx, checked)
 }
 
-type guard struct{ roots []*space }
+type guard struct {
+	// roots gives the directories, with links resolved at the first call.
+	roots func() ([]string, error)
+}
+
+func resolveRoots(roots []string) ([]string, error) {
+	var resolved []string
+	for _, root := range roots {
+		var err error
+		if root == "" {
+			root, err = DefaultWorkdir()
+		}
+		if err == nil {
+			root, err = filepath.Abs(root)
+		}
+		if err == nil {
+			root, err = resolve(root)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot be checked: the allowed directory %q: %w", short(root), err)
+		}
+		resolved = append(resolved, root)
+	}
+	return resolved, nil
+}
 
 // object checks the arguments in a map and returns it with the paths that the
 // tool is to use. With path, all texts in it are paths.
@@ -108,21 +138,20 @@ func (g *guard) path(given string) (string, error) {
 	if strings.HasPrefix(given, "~") || strings.HasPrefix(strings.ToLower(given), "file:") {
 		return "", errors.New("must be a plain path")
 	}
-	full := given
-	for _, root := range g.roots {
-		if _, err := root.open(); err != nil {
-			return "", err
-		}
+	roots, err := g.roots()
+	if err != nil {
+		return "", err
 	}
-	if !filepath.IsAbs(given) && len(g.roots) > 0 {
-		full = g.roots[0].real + "/" + given
+	full := given
+	if !filepath.IsAbs(given) && len(roots) > 0 {
+		full = roots[0] + "/" + given
 	}
 	resolved, err := resolve(full)
 	if err != nil {
 		return "", err
 	}
-	for _, root := range g.roots {
-		if _, ok := beneath(resolved, root.real); ok {
+	for _, root := range roots {
+		if _, ok := beneath(resolved, root); ok {
 			return resolved, nil
 		}
 	}

@@ -24,6 +24,7 @@ const (
 // hold, before the regular expression is asked.
 type pattern struct {
 	re    *regexp.Regexp
+	prog  *syntax.Prog
 	texts [][]byte // a line that matches holds one of them; nil: nothing known
 	fold  bool     // texts are in lower case, and case does not matter
 	// fragile texts have letters that are equal, case aside, to one that is not
@@ -58,6 +59,9 @@ func newPattern(source string, ignoreCase bool) (*pattern, error) {
 	}
 	p := &pattern{re: re, longest: min(maxLine, max(minLine, maxSteps/max(1, size)))}
 	tree = tree.Simplify()
+	if p.prog, err = syntax.Compile(tree); err != nil {
+		return nil, fmt.Errorf("the pattern cannot be read: %s", short(err.Error()))
+	}
 	texts, fold := required(tree)
 	for _, t := range texts {
 		if fold {
@@ -144,9 +148,12 @@ type finder struct {
 	seen  []byte // the piece as texts are looked up in it; nil: they can't be
 	next  []int  // where each text comes next, len(piece) for nowhere
 	lower []byte
+	auto  *automaton
 }
 
-func newFinder(p *pattern) *finder { return &finder{pattern: p, next: make([]int, len(p.texts))} }
+func newFinder(p *pattern) *finder {
+	return &finder{pattern: p, next: make([]int, len(p.texts)), auto: newAutomaton(p.re, p.prog)}
+}
 
 // start begins with a piece of whole lines.
 func (f *finder) start(piece []byte) {
@@ -184,7 +191,7 @@ func (f *finder) line(at int, stop func() bool) (start, end int, ok bool) {
 		if n := bytes.IndexByte(f.piece[start:], '\n'); n >= 0 {
 			end = start + n
 		}
-		if f.seen != nil && f.whole || f.re.Match(withoutCR(f.piece[start:end])) {
+		if f.seen != nil && f.whole || f.auto.match(withoutCR(f.piece[start:end])) {
 			return start, end, true
 		}
 		if stop() {

@@ -11,20 +11,32 @@ type simpleCommand struct {
 
 // splitCommands takes a command line apart as a shell does, well enough to see
 // which programs it names. Whatever is in a substitution counts as commands of
-// its own. It never fails: what a shell would refuse does no harm.
-func splitCommands(line string) []simpleCommand {
+// its own. What a shell would refuse does no harm; ok is false only where
+// substitutions are nested too deep.
+func splitCommands(line string) (commands []simpleCommand, ok bool) {
 	s := splitter{in: line}
-	for s.at < len(s.in) {
+	s.run()
+	return s.out, !s.tooDeep
+}
+
+// maxNested is how deep substitutions between quotes may be nested: each level
+// is read once more.
+const maxNested = 8
+
+func (s *splitter) run() {
+	for s.at < len(s.in) && !s.tooDeep {
 		s.step()
 	}
 	s.endCommand()
-	return s.out
 }
 
 type splitter struct {
 	in  string
 	at  int
 	out []simpleCommand
+
+	depth   int // of substitutions around this text
+	tooDeep bool
 
 	current   simpleCommand
 	word      strings.Builder
@@ -133,8 +145,12 @@ func (s *splitter) substitution(open byte) {
 			}
 		}
 	}
-	inner := strings.TrimPrefix(s.in[start:s.at], "(")
-	s.out = append(s.out, splitCommands(strings.TrimRight(inner, "`)"))...)
+	inner := splitter{in: strings.TrimRight(strings.TrimPrefix(s.in[start:s.at], "("), "`)"), depth: s.depth + 1}
+	if inner.tooDeep = inner.depth > maxNested; !inner.tooDeep {
+		inner.run()
+	}
+	s.out = append(s.out, inner.out...)
+	s.tooDeep = inner.tooDeep
 	s.put("$()")
 }
 

@@ -128,7 +128,7 @@ func (w *walk) list(l *listing, top bool) error {
 		return err
 	}
 	defer d.Close()
-	found, err := d.ReadDir(-1) // what was found before an error counts
+	found, err := entriesOf(d) // what was found before an error counts
 	slices.SortFunc(found, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	l.entries = make([]entry, 0, len(found))
 	for _, e := range found {
