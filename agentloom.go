@@ -45,7 +45,7 @@ type Config struct {
 	// provider is not among them fails with what to set.
 	Providers []gateway.Entry
 	// Gateway holds the prices, and who is told of prices that are not known
-	// and of circuit breakers.
+	// and of circuit breakers beside the runs, whose Warning events they are.
 	Gateway gateway.Options
 	// Attach loads an attachment whose source is a URL, a path or base64; nil:
 	// steps with attachments fail.
@@ -171,11 +171,12 @@ func newPurse(def *workflow.Definition, opts RunOptions) *purse {
 
 // kinds wires the step types for one run: the one place that knows them all.
 func (e *Engine) kinds(def *workflow.Definition, opts RunOptions, money *purse) step.Kinds {
-	calls := models{gateway: e.gateway, purse: money, with: gateway.Selection{
+	var calls step.Models = models{gateway: e.gateway, purse: money, with: gateway.Selection{
 		WorkflowProvider: cmp.Or(opts.Provider, def.Config.Provider),
 		Model:            cmp.Or(opts.Model, def.Config.Model),
 		Budget:           money.budget,
 		Strict:           def.Config.BudgetMode == "strict",
+		Warned:           &gateway.Warned{},
 	}}
 	stream := def.Config.Stream || opts.Stream
 	return step.Kinds{

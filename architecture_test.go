@@ -26,18 +26,19 @@ var rooms = []struct {
 	{[]string{"internal/nearest"}, nil},
 	{[]string{"internal/python"}, []string{"value", "fault"}},
 	{[]string{"internal/state"}, []string{"value", "fault"}},
+	{[]string{"internal/schema"}, []string{"value"}},
 	{[]string{"internal/expr", "internal/template"}, []string{"value", "fault", "internal/python", "internal/state"}},
 	// The domain: what the public seams say.
 	{[]string{"model"}, []string{"value", "fault"}},
 	{[]string{"tool"}, []string{"value", "fault"}},
 	{[]string{"event"}, []string{"value", "fault", "model"}},
-	{[]string{"workflow"}, []string{"value", "fault", "internal/graph", "internal/nearest", "internal/expr", "internal/template"}},
+	{[]string{"workflow"}, []string{"value", "fault", "internal/graph", "internal/nearest", "internal/expr", "internal/template", "internal/schema"}},
 	{[]string{"sandbox"}, []string{"value", "fault", "workflow"}},
 	// The pure core.
 	{[]string{"internal/scheduler"}, []string{"value", "fault", "event", "model", "workflow", "internal/graph"}},
 	// Attempts.
 	{[]string{"internal/step"}, []string{"value", "fault", "event", "model", "tool", "workflow",
-		"internal/scheduler", "internal/state", "internal/expr", "internal/template"}},
+		"internal/scheduler", "internal/state", "internal/expr", "internal/template", "internal/schema"}},
 	// Drivers and the front door.
 	{[]string{"internal/localrun"}, []string{"value", "fault", "event", "workflow",
 		"internal/scheduler", "internal/state", "internal/step"}},
@@ -50,13 +51,16 @@ var rooms = []struct {
 	// A recording is written in the mock provider's format.
 	{[]string{"model/recorder"}, []string{"value", "fault", "model", "model/mock"}},
 	{[]string{"internal/modeltest"}, []string{"value", "fault", "model"}},
-	{[]string{"internal/process", "internal/owner"}, nil}, // what the operating system does, for the tools
-	{[]string{"tool/builtin", "tool/workdir"}, []string{"value", "fault", "tool", "internal/process", "internal/owner"}},
+	{[]string{"internal/process", "internal/owner", "internal/confine"}, nil}, // what the operating system does, for the tools
+	{[]string{"tool/mcp"}, []string{"value", "fault", "tool", "workflow"}},
+	{[]string{"tool/builtin"}, []string{"value", "fault", "tool", "sandbox", "internal/process", "internal/owner", "internal/confine"}},
+	{[]string{"tool/workdir"}, []string{"value", "fault", "tool", "internal/process", "internal/owner"}},
 	{[]string{"attachment"}, []string{"value", "fault", "workflow", "model", "sandbox"}},
 	// The command line, which wires everything.
 	{[]string{"internal/cli"}, []string{"..."}},
 	{[]string{"cmd/agentloom"}, []string{"internal/cli"}},
 	{[]string{"bench", "test", "test/vendors"}, []string{"..."}},
+	{[]string{"bench/bare"}, nil}, // what bench compares with
 }
 
 type pkg struct {
@@ -109,6 +113,7 @@ func TestOneAdapterImportsEachSDK(t *testing.T) {
 		"google.golang.org/genai":                "model/google",
 		"charm.land/catwalk":                     "model/gateway",
 		"github.com/sony/gobreaker":              "model/gateway",
+		"github.com/modelcontextprotocol/go-sdk": "tool/mcp",
 		"go.yaml.in/yaml":                        "workflow/wfyaml",
 		"github.com/spf13/cobra":                 "internal/cli",
 		"github.com/bmatcuk/doublestar":          "tool/workdir",

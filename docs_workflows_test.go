@@ -170,17 +170,14 @@ func TestDocsWarnings(t *testing.T) {
 // unsupported has a file for each thing that docs/workflows.md says is not
 // supported yet, with the path of the error.
 var unsupported = map[string]struct{ path, file string }{
-	"subworkflow":            {"steps[0].type", "steps: [{id: a, type: subworkflow, workflow_path: x.yaml}]"},
-	"approval_gate":          {"steps[0].type", "steps: [{id: a, type: approval_gate}]"},
-	"mcp_servers":            {"mcp_servers", "mcp_servers: {x: {url: 'https://example.com'}}"},
-	"state_schema":           {"state_schema", "state_schema: {x: {redact: true}}"},
-	"capture_prompts: true":  {"config.capture_prompts", "config: {capture_prompts: true}"},
-	"on_uncertain: stop":     {"config.on_uncertain", "config: {on_uncertain: stop}"},
-	"workdir_tools":          {"config.workdir_tools", "config: {workdir_tools: {}}"},
-	"permissions":            {"config.permissions", "config: {permissions: {mode: default}}"},
-	"sandbox.enabled: true":  {"config.sandbox.enabled", "config: {sandbox: {enabled: true}}"},
-	"sandbox.max_read_bytes": {"config.sandbox.max_read_bytes", "config: {sandbox: {max_read_bytes: 1}}"},
-	"effect":                 {"steps[0].effect", "steps: [{id: a, type: tool, tool_name: file_read, effect: pure}]"},
+	"subworkflow":           {"steps[0].type", "steps: [{id: a, type: subworkflow, workflow_path: x.yaml}]"},
+	"approval_gate":         {"steps[0].type", "steps: [{id: a, type: approval_gate}]"},
+	"state_schema":          {"state_schema", "state_schema: {x: {redact: true}}"},
+	"capture_prompts: true": {"config.capture_prompts", "config: {capture_prompts: true}"},
+	"on_uncertain: stop":    {"config.on_uncertain", "config: {on_uncertain: stop}"},
+	"workdir_tools":         {"config.workdir_tools", "config: {workdir_tools: {}}"},
+	"permissions":           {"config.permissions", "config: {permissions: {mode: default}}"},
+	"effect":                {"steps[0].effect", "steps: [{id: a, type: tool, tool_name: file_read, effect: pure}]"},
 }
 
 func TestDocsUnsupported(t *testing.T) {
@@ -220,7 +217,7 @@ func keyOf(field string) string {
 // Each section's table has every key that a file may have, beside those that
 // are not supported yet, with the default that the loader fills in.
 func TestDocsKeys(t *testing.T) {
-	src := page(t, "docs/workflows.md")
+	src := page(t, "docs/workflows.md") + page(t, "docs/sandbox.md")
 	later := map[string]bool{}
 	for _, u := range unsupported {
 		if parts := strings.Split(u.path, "."); len(parts) > 1 { // config.KEY, steps[0].KEY
@@ -237,9 +234,13 @@ func TestDocsKeys(t *testing.T) {
 		"`tools` has":       workflow.ToolDeclaration{},
 		"### `agent`":       workflow.AgentFields{},
 		"Each agent has":    workflow.Agent{},
+		"Each server has":   workflow.MCPServer{},
 		"### `embed`":       workflow.EmbedFields{},
 		"### `tool`":        workflow.ToolFields{},
 		"### `router`":      workflow.RouterFields{},
+		"`config.sandbox` has": workflow.Sandbox{
+			AllowNetwork: true, AllowedSchemes: []string{"http", "https"}, Kernel: "auto",
+		},
 	} {
 		_, part, found := strings.Cut(src, "\n"+heading)
 		if !found {
@@ -257,7 +258,8 @@ func TestDocsKeys(t *testing.T) {
 			key := keyOf(have.Type().Field(i).Name)
 			cell, ok := told[key]
 			delete(told, key)
-			if !ok && !later[key] && (heading != "Each agent has" || key != "name") { // its name is a key itself
+			named := strings.HasPrefix(heading, "Each ") && key == "name" // its name is a key itself
+			if !ok && !later[key] && !named {
 				t.Errorf("%s: the table has no %s", heading, key)
 			}
 			// A default in words, such as "the workflow's", is for people.

@@ -217,6 +217,51 @@ func TestAnUnknownCostIsNotZero(t *testing.T) {
 	}
 }
 
+// Each run's events tell of what its calls should warn of, once a model, also
+// in a second run of the engine.
+func TestTheGatewaysWarningsAreEvents(t *testing.T) {
+	unpriced := gateway.Entry{AnyModel: true, Provider: provider{name: "fake", fn: func(req *model.Request) (*model.Response, error) {
+		if req.Model == "broken" {
+			return nil, fault.New(fault.Transient, "down", nil)
+		}
+		return &model.Response{Text: "charged", Usage: &model.Usage{TotalTokens: 9}}, nil
+	}}}
+	e := engine(t, agentloom.Config{Providers: []gateway.Entry{unpriced}})
+	for range 2 {
+		var got []string
+		_, err := e.Run(t.Context(), load(t, `
+name: f
+config: {provider: fake, model: m}
+steps:
+  - {id: a, type: llm_call, prompt: hi}
+  - {id: b, type: llm_call, prompt: hi, depends_on: [a]}
+  - {id: c, type: llm_call, model: n, prompt: hi, depends_on: [b]}
+`), agentloom.RunOptions{Observer: event.ObserverFunc(func(ev event.Event) {
+			if w, ok := ev.Data.(event.Warning); ok {
+				got = append(got, ev.Address+": "+w.Message[:min(30, len(w.Message))])
+			}
+		})})
+		want := []string{`a: the price of model "m" at fake`[:33], `c: the price of model "n" at fake`[:33]}
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Error(err, diff)
+		}
+	}
+	var got []string
+	_, _ = e.Run(t.Context(), load(t, `
+name: f
+config: {provider: fake, model: broken}
+steps:
+  - {id: a, type: llm_call, prompt: hi, retry: {max_retries: 6, backoff_max: 0.001}}
+`), agentloom.RunOptions{Observer: event.ObserverFunc(func(ev event.Event) {
+		if w, ok := ev.Data.(event.Warning); ok {
+			got = append(got, ev.Address+": "+w.Message)
+		}
+	})})
+	if diff := cmp.Diff([]string{"a: the circuit of provider fake is open (it was closed)"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestTokensOfFailedAttemptsCount(t *testing.T) {
 	calls, cost := 0, 0.25
 	flaky := gateway.Entry{AnyModel: true, Provider: provider{name: "fake", fn: func(*model.Request) (*model.Response, error) {

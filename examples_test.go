@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agentloom/agentloom"
-	"github.com/agentloom/agentloom/event"
 	"github.com/agentloom/agentloom/attachment"
+	"github.com/agentloom/agentloom/event"
 	"github.com/agentloom/agentloom/model/gateway"
 	"github.com/agentloom/agentloom/model/mock"
 	"github.com/agentloom/agentloom/tool"

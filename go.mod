@@ -21,7 +21,6 @@ require (
 
 require (
 	github.com/bmatcuk/doublestar/v4 v4.10.4
-	github.com/landlock-lsm/go-landlock v0.11.2 // indirect
 	github.com/segmentio/asm v1.1.3 // indirect
 	github.com/segmentio/encoding v0.5.4 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect

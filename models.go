@@ -59,7 +59,7 @@ func (p *purse) judge(err error) error {
 
 func (m models) selection(sel step.Selection) gateway.Selection {
 	s := m.with
-	s.StepProvider = sel.Provider
+	s.StepProvider, s.Warn = sel.Provider, sel.Warn
 	if sel.Model != "" {
 		s.Model = sel.Model
 	}

@@ -30,10 +30,9 @@ const (
 	Budget
 )
 
-var names = [...]string{"unclassified", "permanent", "transient", "timeout", "refused", "invalid", "cancelled", "budget"}
-
 // String returns the kind's name in lower case, as it stands in events.
 func (k Kind) String() string {
+	names := [...]string{"unclassified", "permanent", "transient", "timeout", "refused", "invalid", "cancelled", "budget"}
 	if int(k) < len(names) {
 		return names[k]
 	}

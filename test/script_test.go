@@ -11,10 +11,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/agentloom/agentloom/internal/cli"
+	"github.com/agentloom/agentloom/internal/confine"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
+		"scripted-mcp": mcpServer,
 		"agentloom": func() {
 			os.Exit(cli.Main(context.Background(), cli.Process{
 				Args:    os.Args[1:],
@@ -35,12 +37,16 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		// [vendors]: the vendors' SDKs are part of the program.
+		// [vendors]: the vendors' SDKs are part of the program. [landlock]: the
+		// kernel can hold programs to files.
 		Condition: func(cond string) (bool, error) {
-			if cond != "vendors" {
-				return false, fmt.Errorf("unknown condition %q", cond)
+			switch cond {
+			case "vendors":
+				return vendorsBuiltIn, nil
+			case "landlock":
+				return confine.Kernel().Landlock > 0, nil
 			}
-			return vendorsBuiltIn, nil
+			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Values[service{}] = &fakeOpenAI{}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"net/http"
 
 	"github.com/agentloom/agentloom"
@@ -9,35 +8,40 @@ import (
 	"github.com/agentloom/agentloom/model/gateway"
 	"github.com/agentloom/agentloom/model/recorder"
 	"github.com/agentloom/agentloom/sandbox"
+	"github.com/agentloom/agentloom/tool/mcp"
 	"github.com/agentloom/agentloom/workflow"
 )
 
 // newEngine wires providers, tools, attachments and recordings for one
-// workflow. This is the one place that knows all the adapters.
-func (p *program) newEngine(def *workflow.Definition, o runOptions, set settings, c choice, rec *recorder.Recorder) (*agentloom.Engine, error) {
-	cfg := agentloom.Config{Gateway: gateway.Options{
-		Prices: set.prices,
-		Warn:   p.warn,
-		OnBreaker: func(provider, from, to string) {
-			p.warn(fmt.Sprintf("the circuit of provider %s is %s (it was %s)", provider, to, from))
-		},
-	}}
+// workflow. This is the one place that knows all the adapters. The caller
+// closes what it returns beside the engine when the run has ended.
+func (p *program) newEngine(def *workflow.Definition, o runOptions, set settings, c choice, rec *recorder.Recorder) (*agentloom.Engine, *mcp.Servers, error) {
+	cfg := agentloom.Config{Gateway: gateway.Options{Prices: set.prices}}
 	var err error
 	if cfg.Providers, err = p.providers(def, set, c); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if cfg.Tools, err = p.tools(set.env); err != nil {
-		return nil, err
+	policy, err := p.policy(def, o, set, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	servers, err := p.mcpServers(def, set.env, policy)
+	if err != nil {
+		return nil, nil, err
+	}
+	if cfg.Tools, err = p.tools(set.env, policy, servers); err != nil {
+		return nil, nil, err
 	}
 	cfg.Attach = attachment.New(attachment.Config{
 		Dir:     p.workingDir(),
-		Network: sandbox.AttachmentNetwork(def.Config.Sandbox),
+		Network: policy.Attachment(),
+		Sandbox: policy,
 		Options: sandbox.Options{Proxy: http.ProxyFromEnvironment},
 	}).Load
 	switch {
 	case o.replay:
 		if cfg.Tape, err = p.replayTape(c.responses); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	case rec != nil:
 		cfg.Gateway.Wrap = rec.Wrap
@@ -47,7 +51,8 @@ func (p *program) newEngine(def *workflow.Definition, o runOptions, set settings
 	}
 	engine, err := agentloom.New(cfg)
 	if err != nil {
-		return nil, failed("%w", err)
+		servers.Close()
+		return nil, nil, failed("%w", err)
 	}
-	return engine, nil
+	return engine, servers, nil
 }

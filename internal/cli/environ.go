@@ -45,6 +45,7 @@ const maxDotenv = 256 << 10
 // which never overrides a variable that is set, be it to nothing.
 func (p *program) environment() (environment, error) {
 	env := environment{vars: parseEnviron(p.Environ)}
+	defer func() { p.secrets.learn(env.vars) }()
 	src, err := p.readFile(".env", maxDotenv)
 	if errors.Is(err, fs.ErrNotExist) {
 		return env, nil

@@ -32,6 +32,7 @@ type information struct {
 	Variables   []string       `json:"variables_set"`
 	Settings    []effective    `json:"settings"`
 	Providers   []providerInfo `json:"providers"`
+	Sandbox     sandboxInfo    `json:"sandbox"`
 }
 
 // effective is a setting as it stands before flags and a workflow's own config.
@@ -66,6 +67,7 @@ func runInfo(p *program, asJSON bool) error {
 		Settings:    set.effective(),
 		Providers: append(vendorInfo(set),
 			providerInfo{Name: mockName, Ready: true, Note: "canned responses, offline"}),
+		Sandbox: kernelInfo(),
 	}
 	if asJSON {
 		return p.printJSON(in)
@@ -127,5 +129,18 @@ func infoText(in information, st style) string {
 		}
 		row([]string{"providers", ""}[min(i, 1)], pr.Name+" "+state)
 	}
+	sandboxRows(row, in.Sandbox)
 	return b.String()
+}
+
+func sandboxRows(row func(name, text string), in sandboxInfo) {
+	head := "sandbox, kernel"
+	for _, text := range in.Enforced {
+		row(head, text)
+		head = ""
+	}
+	for _, text := range in.Missing {
+		row(head, "not: "+text)
+		head = ""
+	}
 }

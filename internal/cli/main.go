@@ -40,11 +40,15 @@ type Process struct {
 func Main(ctx context.Context, proc Process) int {
 	p := &program{Process: proc, out: styleFor(proc.Stdout, proc.Environ), err: styleFor(proc.Stderr, proc.Environ)}
 	out := &checkedWriter{w: proc.Stdout}
-	p.Stdout = out
-	p.Stderr = &lockedWriter{w: proc.Stderr} // the log, and warnings from other goroutines
+	safe := &hidingWriter{w: out, secrets: &p.secrets}
+	p.Stdout = safe
+	p.screen = newScreen(proc.Stderr, p.err, &p.secrets)
+	p.Stderr = p.screen
+	defer p.screen.close()
 	root := newRoot(p)
 	root.SetArgs(p.Args)
 	err := root.ExecuteContext(ctx)
+	_ = safe.flush()                  // out remembers the error
 	if err == nil && out.err != nil { // of help, which ignores it
 		err = failed("writing: %w", out.err)
 	}
@@ -57,6 +61,7 @@ func Main(ctx context.Context, proc Process) int {
 	}
 	if f.err != nil {
 		p.reportFailure(f)
+		_ = safe.flush()
 	}
 	return f.code
 }
@@ -79,6 +84,8 @@ func (c *checkedWriter) Write(b []byte) (int, error) {
 type program struct {
 	Process
 	out, err style
+	screen   *screen // what Stderr is
+	secrets  secrets
 }
 
 // failure ends the program with an exit code. err is nil when what went wrong

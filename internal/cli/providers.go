@@ -10,8 +10,10 @@ import (
 	"github.com/agentloom/agentloom/model"
 	"github.com/agentloom/agentloom/model/gateway"
 	"github.com/agentloom/agentloom/model/mock"
+	"github.com/agentloom/agentloom/sandbox"
 	"github.com/agentloom/agentloom/tool"
 	"github.com/agentloom/agentloom/tool/builtin"
+	"github.com/agentloom/agentloom/tool/mcp"
 	"github.com/agentloom/agentloom/workflow"
 )
 
@@ -37,7 +39,9 @@ func (p *program) providers(def *workflow.Definition, set settings, c choice) ([
 	if c.offline {
 		for _, name := range stepProviders(def) {
 			if name != mockName {
-				entries = append(entries, gateway.Entry{Provider: standIn{canned, name}, AnyModel: true})
+				entries = append(entries, gateway.Entry{
+					Provider: standIn{canned, name}, AnyModel: true, Pricing: gateway.ByProvider,
+				})
 			}
 		}
 		return entries, nil
@@ -83,11 +87,13 @@ func (p *program) mockProvider(def *workflow.Definition, c choice) (*mock.Provid
 	return m, nil
 }
 
-// tools returns the tools that workflows can use.
-func (p *program) tools(env environment) (*tool.Registry, error) {
-	reg := tool.NewRegistry(tool.RegistryOptions{})
+// tools returns the tools that workflows can use, under a sandbox or, for nil,
+// without; servers, which may be nil, bring theirs when they are needed.
+func (p *program) tools(env environment, policy *sandbox.Policy, servers *mcp.Servers) (*tool.Registry, error) {
+	reg := tool.NewRegistry(tool.RegistryOptions{Resolve: servers.Resolve})
 	if err := builtin.Register(reg, builtin.Options{
 		Dir:     p.Dir,
+		Sandbox: policy,
 		Environ: env.list(),
 		Proxy:   http.ProxyFromEnvironment,
 	}); err != nil {

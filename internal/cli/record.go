@@ -19,7 +19,11 @@ func (p *program) recording(o runOptions, set settings, c choice) (*recorder.Rec
 	if file == "" || c.offline {
 		return nil, nil
 	}
-	r, err := recorder.New(recorder.Config{File: p.path(file), OnError: func(err error) { p.warn(err.Error()) }})
+	r, err := recorder.New(recorder.Config{
+		File:    p.path(file),
+		Redact:  p.secrets.hide,
+		OnError: func(err error) { p.warn(err.Error()) },
+	})
 	if err != nil {
 		return nil, &failure{exitUsage, err}
 	}

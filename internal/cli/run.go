@@ -108,10 +108,11 @@ func runRun(ctx context.Context, p *program, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	engine, err := p.newEngine(l.def, o, set, choice, rec)
+	engine, servers, err := p.newEngine(l.def, o, set, choice, rec)
 	if err != nil {
 		return err
 	}
+	defer servers.Close()
 	err = p.drive(ctx, engine, l.def, o, opts)
 	if rec != nil {
 		if incomplete := rec.Flush(); incomplete != nil && err == nil {
@@ -239,7 +240,7 @@ func firstSet(texts ...string) string {
 
 // drive runs the workflow while the log is written and signals are heard.
 func (p *program) drive(ctx context.Context, engine *agentloom.Engine, def *workflow.Definition, o runOptions, opts agentloom.RunOptions) error {
-	opts.Observer = newRunLog(p.Stderr, p.err)
+	opts.Observer = newRunLog(p.screen)
 	ended, interrupted, err := untilInterrupted(ctx, p, func(ctx context.Context) (*agentloom.Result, error) {
 		return engine.Run(ctx, def, opts)
 	})

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -13,31 +12,36 @@ import (
 // runLog writes a run's events as lines for people, as they come. It is an
 // event.Observer.
 type runLog struct {
-	w       io.Writer
-	st      style
-	started map[string]time.Time // of steps that run
-	types   map[string]string
-	stream  *streamText
+	screen *screen
+	st     style
+	steps  map[string]*stepLog // those that run, by address
 }
 
-func newRunLog(w io.Writer, st style) *runLog {
-	return &runLog{w: w, st: st, started: map[string]time.Time{}, types: map[string]string{}, stream: &streamText{w: w, st: st}}
+// stepLog is what is known of a step that runs.
+type stepLog struct {
+	started time.Time
+	typ     string
+	tokens  int64
+	cost    float64 // US dollars
+
+	counted, priced, unpriced bool // tokens are known; a cost is; one is not
+}
+
+func newRunLog(s *screen) *runLog {
+	return &runLog{screen: s, st: s.st, steps: map[string]*stepLog{}}
 }
 
 // Observe writes the event's line. A log that can't be written stops nothing.
 func (l *runLog) Observe(e event.Event) {
 	if d, ok := e.Data.(event.TextDelta); ok {
-		l.stream.piece(e.Address, d.Text)
+		l.screen.piece(e.Address, d.Text)
 		return
 	}
 	text := l.text(e)
 	if text == "" {
 		return
 	}
-	var b strings.Builder
-	l.stream.end(&b)
-	fmt.Fprintf(&b, "%s %s\n", l.st.dim(e.Time.Format("15:04:05")), text)
-	_, _ = io.WriteString(l.w, b.String())
+	_, _ = fmt.Fprintf(l.screen, "%s %s\n", l.st.dim(e.Time.Format("15:04:05")), text)
 }
 
 // text returns the event's line without the time; "" for events that a person
@@ -48,11 +52,14 @@ func (l *runLog) text(e event.Event) string {
 	case event.RunStarted:
 		return fmt.Sprintf("run %s of %s started, %s", line(e.RunID), shortLine(d.Workflow), count(d.Steps, "step"))
 	case event.StepStarted:
-		l.started[e.Address], l.types[e.Address] = e.Time, d.Type
+		l.steps[e.Address] = &stepLog{started: e.Time, typ: d.Type}
 		return at + "started (" + line(d.Type) + ")"
 	case event.AttemptStarted:
 		return at + fmt.Sprintf("attempt %d started", d.Attempt)
 	case event.AttemptFailed:
+		if s := l.steps[e.Address]; s != nil {
+			s.spend(d.Report)
+		}
 		return at + l.st.yellow(fmt.Sprintf("attempt %d %s", d.Attempt, failedWord(d.Status))) +
 			": " + shortLine(d.Error) + "; trying again in " + duration(d.RetryIn)
 	case event.ToolStarted:
@@ -79,25 +86,48 @@ func (l *runLog) text(e event.Event) string {
 }
 
 func (l *runLog) finished(e event.Event, d event.StepFinished) string {
-	took := duration(e.Time.Sub(l.started[e.Address]))
-	isRouter := l.types[e.Address] == "router"
-	delete(l.started, e.Address)
-	delete(l.types, e.Address)
+	s := l.steps[e.Address]
+	if s == nil {
+		s = &stepLog{started: e.Time}
+	}
+	delete(l.steps, e.Address)
+	s.spend(d.Report)
+	took := duration(e.Time.Sub(s.started))
 	if d.Status != event.Success {
-		return l.st.red(failedWord(d.Status)) + " after " + took + ", " + count(d.Attempts, "attempt") + ": " + shortLine(d.Error)
+		return l.st.red(failedWord(d.Status)) + " after " + took + ", " + count(d.Attempts, "attempt") + s.spent() + ": " + shortLine(d.Error)
 	}
 	text := l.st.green("done") + " in " + took
 	if d.Attempts > 1 {
 		text += ", " + count(d.Attempts, "attempt")
 	}
-	if u := d.Report.Usage; u != nil {
-		text += ", " + count(int(u.TotalTokens), "token")
-	}
-	if d.Report.CostUSD != nil {
-		text += ", " + dollars(*d.Report.CostUSD)
-	}
-	if chosen, ok := d.Output.(string); ok && isRouter {
+	text += s.spent()
+	if chosen, ok := d.Output.(string); ok && s.typ == "router" {
 		text += ", chose " + shortLine(chosen)
+	}
+	return text
+}
+
+// spend adds what one attempt used.
+func (s *stepLog) spend(r event.Report) {
+	if r.Usage != nil {
+		s.counted = true
+		s.tokens += r.Usage.TotalTokens
+	}
+	if r.CostUSD != nil {
+		s.priced = true
+		s.cost += *r.CostUSD
+	}
+	s.unpriced = s.unpriced || r.Unpriced || r.Usage != nil && r.CostUSD == nil
+}
+
+// spent is what all attempts used, as the result has it; "" for nothing.
+func (s *stepLog) spent() string {
+	text := ""
+	if s.counted {
+		text = ", " + count(int(s.tokens), "token")
+	}
+	if s.priced && !s.unpriced {
+		text += ", " + dollars(s.cost)
 	}
 	return text
 }

@@ -15,13 +15,14 @@ func TestRunLog(t *testing.T) {
 	cost := 0.00125
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	var b strings.Builder
-	log := newRunLog(&b, style{})
+	log := newRunLog(newScreen(&b, style{}, &secrets{}))
 	tell := func(after time.Duration, address string, data event.Data) {
 		log.Observe(event.Event{Time: start.Add(after), RunID: "r1", Address: address, Data: data})
 	}
 	tell(0, "", event.RunStarted{Workflow: "demo", Steps: 1})
 	tell(0, "ask", event.StepStarted{Type: "llm_call"})
-	tell(time.Second, "ask", event.AttemptFailed{Attempt: 1, Status: event.Timeout, Error: "too\nslow", RetryIn: 1500 * time.Millisecond})
+	tell(time.Second, "ask", event.AttemptFailed{Attempt: 1, Status: event.Timeout, Error: "too\nslow", RetryIn: 1500 * time.Millisecond,
+		Report: event.Report{Usage: &model.Usage{TotalTokens: 4}, CostUSD: &cost}})
 	tell(2*time.Second, "ask", event.AttemptStarted{Attempt: 2})
 	tell(2*time.Second, "ask", event.Warning{Message: "state.x is not set"})
 	tell(3*time.Second, "ask", event.StepFinished{Status: event.Success, Attempts: 2,
@@ -39,7 +40,7 @@ func TestRunLog(t *testing.T) {
 03:04:06 ask: attempt 1 timed out: too\nslow; trying again in 1.50s
 03:04:07 ask: attempt 2 started
 03:04:07 ask: warning: state.x is not set
-03:04:08 ask: done in 3.00s, 2 attempts, 1 token, $0.00125
+03:04:08 ask: done in 3.00s, 2 attempts, 5 tokens, $0.0025
 03:04:08 fetch: started (tool)
 03:04:08 fetch: failed after 0ms, 1 attempt: no
 03:04:08 ask/turn[1]/call[0]: calls bash

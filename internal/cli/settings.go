@@ -106,6 +106,9 @@ func (p *program) settings() (settings, error) {
 		s.files = append(s.files, name)
 		s.add(said)
 	}
+	for _, e := range s.providers {
+		p.secrets.learn(env.vars, e.APIKeyEnv)
+	}
 	return s, nil
 }
 

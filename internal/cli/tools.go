@@ -33,7 +33,7 @@ type listedTool struct {
 }
 
 func runTools(p *program, asJSON bool) error {
-	reg, err := p.tools(environment{vars: parseEnviron(p.Environ)})
+	reg, err := p.tools(environment{vars: parseEnviron(p.Environ)}, nil, nil)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agentloom/agentloom/internal/python"
 )
@@ -97,13 +98,8 @@ func (l *lexer) literal(t token, end int, radix string) error {
 	for _, kw := range [...]string{"and", "else", "for", "if", "in", "is", "not", "or"} {
 		follows = follows || strings.HasPrefix(rest, kw)
 	}
-	if rest != "" && !follows {
-		for _, r := range rest {
-			if python.IsIdentContinue(r) {
-				return syntaxErrorAt(l.pos, "invalid %s literal", radix)
-			}
-			break
-		}
+	if r, _ := utf8.DecodeRuneInString(rest); rest != "" && !follows && python.IsIdentContinue(r) {
+		return syntaxErrorAt(l.pos, "invalid %s literal", radix)
 	}
 	l.emit(t, end-l.pos)
 	return nil

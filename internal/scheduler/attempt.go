@@ -8,7 +8,7 @@ import (
 )
 
 // runTimer is the timer of the run's timeout.
-var runTimer = Timer{Kind: RunTimeout, Step: -1}
+func runTimer() Timer { return Timer{Kind: RunTimeout, Step: -1} }
 
 // startAttempt starts a step's next attempt.
 func (s *State) startAttempt(i int) {
@@ -140,7 +140,7 @@ func (s *State) retries(i int, f *Failure) bool {
 // fired acts on a timer, unless it has been cleared or has nothing to do with
 // this run.
 func (s *State) fired(t Timer) {
-	if t == runTimer {
+	if t == runTimer() {
 		s.runTimedOut()
 		return
 	}

@@ -230,7 +230,7 @@ func showCommand(p *Plan, c Command) string {
 
 func showTimer(p *Plan, t Timer) string {
 	switch {
-	case t == runTimer:
+	case t == runTimer():
 		return "run"
 	case t.Kind == AttemptTimeout:
 		return fmt.Sprintf("attempt %s#%d", p.ID(t.Step), t.Attempt)

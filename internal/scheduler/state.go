@@ -144,7 +144,7 @@ func (s *State) start() {
 	s.emit(-1, event.RunStarted{Workflow: s.plan.name, Steps: s.plan.Len()})
 	if s.plan.timeout > 0 {
 		s.runTimer = true
-		s.do(SetTimer{Timer: runTimer, After: s.plan.timeout})
+		s.do(SetTimer{Timer: runTimer(), After: s.plan.timeout})
 	}
 	for i := range s.steps {
 		if s.steps[i].unmet == 0 {

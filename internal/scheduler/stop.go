@@ -118,7 +118,7 @@ func (s *State) dropRetry(i int, cause stopCause) {
 func (s *State) clearRunTimer() {
 	if s.runTimer {
 		s.runTimer = false
-		s.do(ClearTimer{Timer: runTimer})
+		s.do(ClearTimer{Timer: runTimer()})
 	}
 }
 

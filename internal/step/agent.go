@@ -34,7 +34,7 @@ func (k Agent) Run(ctx context.Context, call *Call) (scheduler.Outcome, error) {
 		return scheduler.Outcome{}, fault.New(fault.Permanent, fmt.Sprintf("there is no agent %q", fields.Agent), nil)
 	}
 	agent := &k.Agents[i]
-	l, err := k.loop(call, agent)
+	l, err := k.loop(ctx, call, agent)
 	if err != nil {
 		return scheduler.Outcome{}, err
 	}
@@ -48,7 +48,7 @@ func (k Agent) Run(ctx context.Context, call *Call) (scheduler.Outcome, error) {
 }
 
 // loop prepares the exchange by the agent's own policy.
-func (k Agent) loop(call *Call, agent *workflow.Agent) (*loop, error) {
+func (k Agent) loop(ctx context.Context, call *Call, agent *workflow.Agent) (*loop, error) {
 	schema, err := newSchema(agent.OutputSchema)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (k Agent) loop(call *Call, agent *workflow.Agent) (*loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	specs, err := k.specs(agent)
+	specs, err := k.specs(ctx, agent)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (k Agent) loop(call *Call, agent *workflow.Agent) (*loop, error) {
 		provider = call.Step.Agent.Provider
 	}
 	l := &loop{
-		call: call, models: k.Models, sel: Selection{provider, agent.Model},
+		call: call, models: k.Models, sel: Selection{provider, agent.Model, call.warn},
 		tools: &toolbox{k.Tools, specs, k.Tape}, schema: schema,
 		maxTurns: orDefault(agent.MaxToolIterations, defaultAgentTurns), onMax: finishTurn, stream: k.Stream,
 		req: model.Request{
@@ -87,11 +87,14 @@ func (k Agent) loop(call *Call, agent *workflow.Agent) (*loop, error) {
 
 // specs are the agent's tools with their own descriptions and parameters. An
 // agent that names a tool which is not registered can't work as it was meant.
-func (k Agent) specs(agent *workflow.Agent) ([]model.ToolSpec, error) {
+func (k Agent) specs(ctx context.Context, agent *workflow.Agent) ([]model.ToolSpec, error) {
 	var specs []model.ToolSpec
 	var missing []string
 	for _, name := range agent.Tools {
-		t, ok := k.Tools.Get(name)
+		t, ok, err := k.Tools.Find(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("tool %q: %w", name, err)
+		}
 		if !ok {
 			missing = append(missing, name)
 			continue

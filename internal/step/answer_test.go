@@ -215,7 +215,7 @@ func TestAnAgentBringsItsOwnPolicy(t *testing.T) {
 	if len(req.Tools) != 1 || req.Tools[0].Description != "Add two numbers." {
 		t.Errorf("tools %+v", req.Tools)
 	}
-	if m.selected[0] != (step.Selection{Provider: "p", Model: "big"}) {
+	if sel := m.selected[0]; sel.Provider != "p" || sel.Model != "big" {
 		t.Errorf("selected %+v", m.selected[0])
 	}
 	if diff := cmp.Diff([]float64{0.25}, m.budgets); diff != "" {

@@ -28,7 +28,7 @@ func (k Embed) Run(ctx context.Context, call *Call) (scheduler.Outcome, error) {
 	if len(texts) == 0 {
 		return vectorsOutcome(nil, event.Report{}), nil
 	}
-	resp, err := k.Models.Embed(ctx, Selection{fields.Provider, fields.Model}, &model.EmbedRequest{
+	resp, err := k.Models.Embed(ctx, Selection{fields.Provider, fields.Model, call.warn}, &model.EmbedRequest{
 		StepID: call.Address, Attempt: call.Attempt, Inputs: texts, Dimensions: fields.Dimensions,
 	})
 	var r event.Report

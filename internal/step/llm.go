@@ -42,9 +42,13 @@ func (k LLM) Run(ctx context.Context, call *Call) (scheduler.Outcome, error) {
 	if err != nil {
 		return scheduler.Outcome{}, err
 	}
-	tools := &toolbox{k.Tools, declared(fields.Tools, k.Tools), k.Tape}
+	specs, err := declared(ctx, fields.Tools, k.Tools)
+	if err != nil {
+		return scheduler.Outcome{}, err
+	}
+	tools := &toolbox{k.Tools, specs, k.Tape}
 	l := &loop{
-		call: call, models: k.Models, sel: Selection{fields.Provider, fields.Model},
+		call: call, models: k.Models, sel: Selection{fields.Provider, fields.Model, call.warn},
 		tools: tools, schema: schema, maxTurns: orDefault(fields.MaxToolIterations, defaultToolTurns),
 		stream: orDefault(fields.Stream, k.Stream),
 		req: model.Request{
@@ -150,11 +154,15 @@ func render(call *Call, field, source string) (string, error) {
 
 // declared are the tools that a step declares, as the model is told of them: a
 // tool without parameters, or description, is told with the registered one's.
-func declared(tools []workflow.ToolDeclaration, registry *tool.Registry) []model.ToolSpec {
+func declared(ctx context.Context, tools []workflow.ToolDeclaration, registry *tool.Registry) ([]model.ToolSpec, error) {
 	var specs []model.ToolSpec
 	for _, d := range tools {
 		s := model.ToolSpec{Name: d.Name, Description: d.Description, Parameters: d.Parameters}
-		if t, ok := registry.Get(d.Name); ok {
+		t, ok, err := registry.Find(ctx, d.Name)
+		if err != nil {
+			return nil, fmt.Errorf("tool %q: %w", d.Name, err)
+		}
+		if ok {
 			s = withRegistered(s, t.Spec())
 		}
 		if s.Parameters == nil {
@@ -162,7 +170,7 @@ func declared(tools []workflow.ToolDeclaration, registry *tool.Registry) []model
 		}
 		specs = append(specs, s)
 	}
-	return specs
+	return specs, nil
 }
 
 func withRegistered(s model.ToolSpec, own tool.Spec) model.ToolSpec {

@@ -3,6 +3,7 @@ package step
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -110,6 +111,9 @@ func (l *loop) untilText(ctx context.Context) (*model.Response, error) {
 		if err != nil {
 			return nil, err
 		}
+		if l.noTools() {
+			return textOnly(resp), nil
+		}
 		if len(resp.ToolCalls) == 0 {
 			return resp, nil
 		}
@@ -125,7 +129,7 @@ func (l *loop) untilText(ctx context.Context) (*model.Response, error) {
 		switch l.onMax {
 		case failStep:
 			return nil, fault.New(fault.Permanent, fmt.Sprintf(
-				"the agent still asks for tools after %d turns; raise max_tool_iterations, or set on_max_iterations: finish", l.maxTurns), nil)
+				"the agent still asks for tools after max_tool_iterations (%d); raise it, or set on_max_iterations: finish", l.maxTurns), nil)
 		case finishTurn:
 			return l.lastTurn(ctx, resp)
 		}
@@ -154,10 +158,20 @@ func (l *loop) lastTurn(ctx context.Context, resp *model.Response) (*model.Respo
 	if err != nil {
 		return nil, err
 	}
-	if len(last.ToolCalls) > 0 { // of a service that can't be told not to
-		last.ToolCalls, last.Native = nil, nil
+	return textOnly(last), nil
+}
+
+// noTools reports whether the model was told to call no tools.
+func (l *loop) noTools() bool {
+	return l.req.ToolChoice != nil && l.req.ToolChoice.Mode == model.NoTools
+}
+
+// textOnly drops the tool calls of a service that can't be told to make none.
+func textOnly(resp *model.Response) *model.Response {
+	if len(resp.ToolCalls) > 0 {
+		resp.ToolCalls, resp.Native = nil, nil
 	}
-	return last, nil
+	return resp
 }
 
 // turn makes one model call and adds what it cost.
@@ -166,9 +180,15 @@ func (l *loop) turn(ctx context.Context) (*model.Response, error) {
 	place := fmt.Sprintf("/turn[%d]", l.turns)
 	var stream func(model.Delta)
 	if l.stream {
+		first := true
 		stream = func(d model.Delta) {
-			if d.Text != "" {
-				l.call.Emit(place, event.TextDelta{Text: d.Text})
+			if d.Text == "" {
+				return
+			}
+			l.call.Emit(place, event.TextDelta{Text: d.Text})
+			if first {
+				first = false
+				runtime.Gosched() // who waits for the first word sees it now, not at this goroutine's next wait
 			}
 		}
 	}

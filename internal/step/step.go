@@ -45,6 +45,9 @@ type Kinds map[workflow.StepType]Kind
 type Selection struct {
 	Provider string
 	Model    string
+	// Warn is told what a person should know of the call although it went on;
+	// may be nil.
+	Warn func(message string)
 }
 
 // Models makes model calls for the steps of one run: it finds the provider,
@@ -66,6 +69,9 @@ type Tape interface {
 	// Record keeps a call's result, or its failure where that is not "".
 	Record(stepID, tool string, args *value.Map, result any, failure string) error
 }
+
+// warn tells of something that a person should know and that stops nothing.
+func (c *Call) warn(message string) { c.Emit("", event.Warning{Message: message}) }
 
 // warnMissing tells of template fields that the state does not have. The
 // field is named where a template's own place (tool_args.url) is not.

@@ -22,7 +22,7 @@ type Tool struct {
 // Run renders the arguments and calls the tool.
 func (t Tool) Run(ctx context.Context, call *Call) (scheduler.Outcome, error) {
 	fields := call.Step.Tool
-	found, err := t.find(fields.ToolName)
+	found, err := t.find(ctx, fields.ToolName)
 	if err != nil {
 		return scheduler.Outcome{}, err
 	}
@@ -62,14 +62,14 @@ func toolFailure(ctx context.Context, err error) error {
 
 // find looks the tool up. That no tool_name is given is retried and that it is
 // not registered is not: the reference says so.
-func (t Tool) find(name string) (tool.Tool, error) {
+func (t Tool) find(ctx context.Context, name string) (tool.Tool, error) {
 	if name == "" {
 		return nil, fault.New(fault.Transient, "the step has no tool_name; name a registered tool", nil)
 	}
 	var names []string
 	if t.Tools != nil {
-		if found, ok := t.Tools.Get(name); ok {
-			return found, nil
+		if found, ok, err := t.Tools.Find(ctx, name); ok || err != nil {
+			return found, err
 		}
 		for _, other := range t.Tools.All() {
 			names = append(names, other.Spec().Name)

@@ -2,7 +2,8 @@ package step
 
 import (
 	"context"
-	"encoding/json"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -29,7 +30,7 @@ func anyObject() *value.Map {
 // model sees: an unknown tool, arguments that are no JSON, the tool's error.
 func (b *toolbox) run(ctx context.Context, call *Call, place string, c model.ToolCall) model.Message {
 	call.Emit(place, event.ToolStarted{Tool: c.Name, Arguments: c.Arguments})
-	text, err := b.result(ctx, call, c)
+	text, err := b.result(ctx, call, place, c)
 	if err != nil {
 		text = err.Error() // adapters say that it is an error
 	}
@@ -46,12 +47,12 @@ func toolMessage(c model.ToolCall, text string, failed bool) model.Message {
 	return model.Message{Role: model.ToolRole, CallID: c.ID, ToolName: c.Name, Text: text, IsError: failed}
 }
 
-func (b *toolbox) result(ctx context.Context, call *Call, c model.ToolCall) (string, error) {
+func (b *toolbox) result(ctx context.Context, call *Call, place string, c model.ToolCall) (string, error) {
 	args, err := arguments(c.Arguments)
 	if err != nil {
 		return "", err
 	}
-	found, err := b.find(c.Name)
+	found, err := b.find(ctx, c.Name)
 	if err != nil {
 		return "", err
 	}
@@ -63,7 +64,7 @@ func (b *toolbox) result(ctx context.Context, call *Call, c model.ToolCall) (str
 			return resultText(v)
 		}
 	}
-	ctx = tool.WithIdempotencyKey(ctx, call.RunID+"/"+call.Address+"/"+c.ID)
+	ctx = tool.WithIdempotencyKey(ctx, callKey(call, place, c))
 	own, err := arguments(c.Arguments) // the tool may keep and change them
 	if err != nil {
 		return "", err
@@ -75,7 +76,7 @@ func (b *toolbox) result(ctx context.Context, call *Call, c model.ToolCall) (str
 			failure = err.Error()
 		}
 		if rec := b.tape.Record(call.Address, c.Name, args, v, failure); rec != nil {
-			call.Emit("", event.Warning{Message: fmt.Sprintf("tool call of %q not recorded: %v", c.Name, rec)})
+			call.warn(fmt.Sprintf("tool call of %q not recorded: %v", c.Name, rec))
 		}
 	}
 	if err != nil {
@@ -84,14 +85,23 @@ func (b *toolbox) result(ctx context.Context, call *Call, c model.ToolCall) (str
 	return resultText(v)
 }
 
+// callKey is the idempotency key of a model's call: the same in each attempt of
+// the step in which the model asks for the same thing at the same place. The
+// service's own id is no part of it: it is another in each attempt, and some
+// services give one id to several calls.
+func callKey(call *Call, place string, c model.ToolCall) string {
+	sum := sha256.Sum256([]byte(c.Name + "\x00" + c.Arguments))
+	return call.RunID + "/" + call.Address + place + "/" + hex.EncodeToString(sum[:8])
+}
+
 // find looks a tool up among those that were sent to the model: one that the
 // step did not declare is unknown, whether registered or not.
-func (b *toolbox) find(name string) (tool.Tool, error) {
+func (b *toolbox) find(ctx context.Context, name string) (tool.Tool, error) {
 	var names []string
 	for _, s := range b.specs {
 		if s.Name == name {
-			if t, ok := b.registry.Get(name); ok {
-				return t, nil
+			if t, ok, err := b.registry.Find(ctx, name); ok || err != nil {
+				return t, err
 			}
 			return nil, fmt.Errorf("tool %q is declared but not registered", name)
 		}
@@ -124,15 +134,4 @@ func resultText(v any) (string, error) {
 	}
 	b, err := value.EncodeJSON(v)
 	return string(b), err
-}
-
-// nativeCopy is a value as encoding/json would have decoded it, numbers and
-// all, which is what schema validation wants to see.
-func nativeCopy(v any) (any, error) {
-	b, err := value.EncodeJSON(v)
-	if err != nil {
-		return nil, err
-	}
-	var out any
-	return out, json.Unmarshal(b, &out)
 }

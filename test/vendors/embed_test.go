@@ -3,6 +3,7 @@
 package vendors
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -73,6 +74,28 @@ providers: {openai: {fallback: true, models: [fake-embed]}}
 			t.Errorf("%s ends in another state (-openai +this):\n%s", name, diff)
 		}
 	}
+}
+
+// TestManyVectors checks that vectors may be larger than texts.
+func TestManyVectors(t *testing.T) {
+	for _, d := range []dialect{openAI{}, google{}, ollama{}} {
+		t.Run(d.name(), func(t *testing.T) {
+			s := serve(t, spacious{d}, scripted)
+			got := runCommand(t, folder(t, map[string]string{"workflow.yaml": embedding}), environment(s), command(d, false)...)
+			got.succeeded(t)
+		})
+	}
+}
+
+// spacious answers with vectors of 40 MiB, white space for the most part.
+type spacious struct{ dialect }
+
+func (s spacious) embed(r *http.Request, body []byte) (string, error) {
+	vectors, err := s.dialect.embed(r, body)
+	if vectors != "" {
+		vectors = strings.Repeat(" ", 40<<20) + vectors
+	}
+	return vectors, err
 }
 
 // TestEmbedNowhere checks what is said when no provider has vectors.

@@ -47,6 +47,31 @@ func define(t *testing.T, source string) *workflow.Definition {
 	return def
 }
 
+// primaryAndFallback returns an engine whose calls go to the fake OpenAI, and
+// to the fake Anthropic when that fails.
+func primaryAndFallback(t *testing.T, primary, fallback *service, told func(provider, from, to string)) *agentloom.Engine {
+	t.Helper()
+	first, err := vendoropenai.New(vendoropenai.Config{BaseURL: primary.server.URL + "/v1", APIKey: canary})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := vendoranthropic.New(vendoranthropic.Config{BaseURL: fallback.server.URL, APIKey: canary})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, err := agentloom.New(agentloom.Config{
+		Providers: []gateway.Entry{
+			{Provider: first, AnyModel: true},
+			{Provider: second, Fallback: true, Models: []string{"fake-model"}},
+		},
+		Gateway: gateway.Options{OnBreaker: told},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engine
+}
+
 // TestPrimaryDies kills the primary provider in a load of 200 runs: each ends
 // in success, and the breaker's state is to be seen.
 func TestPrimaryDies(t *testing.T) {
@@ -70,32 +95,13 @@ func TestPrimaryDies(t *testing.T) {
 		_ = primary.server.Listener.Close()
 		primary.server.CloseClientConnections()
 	}()
-	fallback := serve(t, anthropic{}, scripted)
-
 	var mu sync.Mutex
 	var changes []string
-	first, err := vendoropenai.New(vendoropenai.Config{BaseURL: primary.server.URL + "/v1", APIKey: canary})
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := vendoranthropic.New(vendoranthropic.Config{BaseURL: fallback.server.URL, APIKey: canary})
-	if err != nil {
-		t.Fatal(err)
-	}
-	engine, err := agentloom.New(agentloom.Config{
-		Providers: []gateway.Entry{
-			{Provider: first, AnyModel: true},
-			{Provider: second, Fallback: true, Models: []string{"fake-model"}},
-		},
-		Gateway: gateway.Options{OnBreaker: func(provider, from, to string) {
-			mu.Lock()
-			defer mu.Unlock()
-			changes = append(changes, fmt.Sprintf("%s %s %s", provider, from, to))
-		}},
+	engine := primaryAndFallback(t, primary, serve(t, anthropic{}, scripted), func(provider, from, to string) {
+		mu.Lock()
+		defer mu.Unlock()
+		changes = append(changes, fmt.Sprintf("%s %s %s", provider, from, to))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	def := define(t, twoSteps)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -254,7 +254,7 @@ func (openAI) failure(status int, words string) string {
 	return mustJSON(object{"error": object{"message": words, "type": kind, "param": nil, "code": nil}})
 }
 
-func (d openAI) broken(words string) string { return sse("", json.RawMessage(d.failure(500, words))) }
+func (o openAI) broken(words string) string { return sse("", json.RawMessage(o.failure(500, words))) }
 
 func (openAI) embed(r *http.Request, body []byte) (string, error) {
 	if !strings.HasSuffix(r.URL.Path, "/embeddings") {

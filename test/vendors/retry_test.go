@@ -24,15 +24,16 @@ steps:
 
 // trouble is what a service does instead of answering.
 type trouble struct {
-	react reaction
+	react reaction // nil: it hangs
 	// final trouble is not worth another attempt.
 	final bool
 	// words are part of the error.
 	words string
 	// prompt and completion are the tokens that each attempt reports.
 	prompt, completion int64
-	status             string // of the step that fails; "": failed
-	workflow           string // "": greeting
+	// timeouts are the step's, in seconds, for trouble that passes only with
+	// time: a short one where it always does, a long one where it then ends.
+	timeouts [2]float64
 }
 
 func status(code int, words string) reaction {
@@ -70,8 +71,7 @@ func troubles() map[string]trouble {
 			}
 			s.send(w, kind, s.empty(q.Stream))
 		}, words: "answer", prompt: 100},
-		"hang": {react: nil, words: "timed out", status: "timeout",
-			workflow: strings.Replace(greeting, "    prompt:", "    timeout: 0.1\n    prompt:", 1)},
+		"hang": {react: nil, words: "timed out", timeouts: [2]float64{0.1, 2}},
 	}
 }
 
@@ -97,27 +97,22 @@ func (tr trouble) check(t *testing.T, d dialect, stream bool) {
 			}
 		}
 	}
-	workflow := tr.workflow
-	if workflow == "" {
-		workflow = greeting
+	dir, want := tr.folder(t, tr.timeouts[0]), "failed"
+	if tr.react == nil {
+		want = "timeout"
 	}
-	dir := folder(t, map[string]string{"workflow.yaml": workflow, "agentloom.yaml": prices})
 	always := serve(t, d, func(int, question) reaction { return react })
 	got := runCommand(t, dir, environment(always), command(d, stream)...)
 	attempts := 3
 	if tr.final {
 		attempts = 1
 	}
-	want := tr.status
-	if want == "" {
-		want = "failed"
-	}
 	step := got.result.Steps["greet"]
 	if got.code != 1 || got.result.Status != "failed" || step.Status != want || step.Attempts != attempts || len(always.questions()) != attempts {
 		t.Errorf("exit code %d, run %s, step %s after %d attempts and %d calls; want %s after %d",
 			got.code, got.result.Status, step.Status, step.Attempts, len(always.questions()), want, attempts)
 	}
-	if words := text(step.Error); !strings.Contains(words, tr.words) || !strings.Contains(words, d.name()) && !strings.Contains(words, "the model answered nothing") && tr.status == "" || strings.Contains(words, "goroutine") {
+	if words := text(step.Error); !strings.Contains(words, tr.words) || !strings.Contains(words, d.name()) && !strings.Contains(words, "the model answered nothing") && tr.react != nil || strings.Contains(words, "goroutine") {
 		t.Errorf("the error is: %s", words)
 	}
 	tr.checkTokens(t, d, step, int64(attempts), 0, 0)
@@ -130,13 +125,21 @@ func (tr trouble) check(t *testing.T, d dialect, stream bool) {
 		}
 		return says
 	})
-	got = runCommand(t, dir, environment(once), command(d, stream)...)
+	got = runCommand(t, tr.folder(t, tr.timeouts[1]), environment(once), command(d, stream)...)
 	got.succeeded(t)
 	step = got.result.Steps["greet"]
 	if step.Attempts != 2 || string(step.Output) != mustJSON(needle) {
 		t.Errorf("%d attempts: %s", step.Attempts, step.Output)
 	}
 	tr.checkTokens(t, d, step, 1, 100, 30)
+}
+
+func (tr trouble) folder(t *testing.T, timeout float64) string {
+	workflow := greeting
+	if timeout > 0 {
+		workflow = strings.Replace(greeting, "    prompt:", fmt.Sprintf("    timeout: %v\n    prompt:", timeout), 1)
+	}
+	return folder(t, map[string]string{"workflow.yaml": workflow, "agentloom.yaml": prices})
 }
 
 // checkTokens checks that the tokens of failed attempts are counted too.

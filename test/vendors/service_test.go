@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
-	"time"
 )
 
 // canary is every service's key. It must stand nowhere but in requests.
@@ -182,14 +181,6 @@ func reset(w http.ResponseWriter) {
 	}
 	_ = conn.(*net.TCPConn).SetLinger(0)
 	_ = conn.Close()
-}
-
-// hang answers nothing until the client has gone, or a minute has passed.
-func hang(r *http.Request) {
-	select {
-	case <-r.Context().Done():
-	case <-time.After(time.Minute):
-	}
 }
 
 func join(events []string) (all string) {
