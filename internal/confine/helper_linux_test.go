@@ -189,14 +189,29 @@ func starts(times string) {
 	if after > before+20 {
 		fmt.Println("from", before, "to", after, "threads")
 	}
+	// The runtime ends a thread some time after its goroutine.
+	for range 1000 {
+		if len(confinedThreads()) == 0 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	for _, path := range confinedThreads() {
+		fmt.Println("a confined thread stayed behind:", path)
+	}
+	fmt.Println("done")
+}
+
+func confinedThreads() []string {
+	var confined []string
 	statuses, _ := filepath.Glob("/proc/self/task/*/status")
 	for _, path := range statuses {
 		text, err := os.ReadFile(path)
 		if err == nil && (!strings.Contains(string(text), "NoNewPrivs:\t0") || !strings.Contains(string(text), "Seccomp:\t0")) {
-			fmt.Println("a confined thread stayed behind:", path)
+			confined = append(confined, path)
 		}
 	}
-	fmt.Println("done")
+	return confined
 }
 
 func threads() int {
