@@ -100,11 +100,11 @@ type Provider struct {
 // which setting is wrong.
 func New(cfg Config) (*Provider, error) {
 	cfg = cfg.withDefaults()
-	base, err := parseBase(cfg)
+	base, err := cfg.baseURL()
 	if err != nil {
 		return nil, err
 	}
-	if err := checkKey(cfg, base); err != nil {
+	if err := cfg.access().CheckKey(isAnthropic(base.Hostname())); err != nil {
 		return nil, err
 	}
 	p := &Provider{service: httpapi.Service{
@@ -143,39 +143,27 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// parseBase reads the base URL. Its errors don't print the URL, which may hold
-// a password.
-func parseBase(cfg Config) (*url.URL, error) {
-	u, err := url.Parse(cfg.BaseURL)
-	switch {
-	case err != nil:
-		return nil, invalid(cfg, "%s is no URL", cfg.BaseVar)
-	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return nil, invalid(cfg, "%s must be a URL that begins with https:// or http:// and names a host, such as %s", cfg.BaseVar, DefaultBaseURL)
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, invalid(cfg, "%s must hold no user, password, query or fragment; the key belongs in %s", cfg.BaseVar, cfg.KeyVar)
+func (c Config) access() httpapi.Access {
+	return httpapi.Access{
+		Name: c.Name, Key: c.APIKey, Base: c.BaseURL, KeyVar: c.KeyVar, BaseVar: c.BaseVar, Example: DefaultBaseURL,
 	}
-	// Other services' base URLs end in /v1, so that many write it here too. The
-	// SDK adds its own.
-	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/v1")
-	u.RawPath = ""
+}
+
+// baseURL reads the base URL. Other services' end in /v1, so that many write it
+// here too; the SDK adds its own.
+func (c Config) baseURL() (*url.URL, error) {
+	u, err := c.access().URL()
+	if err != nil {
+		return nil, err
+	}
+	u.Path, u.RawPath = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/v1"), ""
 	return u, nil
 }
 
-func checkKey(cfg Config, base *url.URL) error {
-	if host := strings.ToLower(base.Hostname()); cfg.APIKey == "" && (host == "anthropic.com" || strings.HasSuffix(host, ".anthropic.com")) {
-		return invalid(cfg, "there is no key: set %s", cfg.KeyVar)
-	}
-	for i := range len(cfg.APIKey) {
-		if c := cfg.APIKey[i]; c < 0x21 || c > 0x7e {
-			return invalid(cfg, "the key in %s holds a character that no key has (a space, a line break or one outside ASCII)", cfg.KeyVar)
-		}
-	}
-	return nil
-}
-
-func invalid(cfg Config, format string, args ...any) error {
-	return fault.New(fault.Invalid, "provider "+cfg.Name+": "+fmt.Sprintf(format, args...), nil)
+// isAnthropic reports whether a host is Anthropic's own.
+func isAnthropic(host string) bool {
+	host = strings.ToLower(host)
+	return host == "anthropic.com" || strings.HasSuffix(host, ".anthropic.com")
 }
 
 // Name is the provider's name.

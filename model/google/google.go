@@ -24,7 +24,6 @@ package google
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"path"
@@ -33,7 +32,6 @@ import (
 
 	"google.golang.org/genai"
 
-	"github.com/agentloom/agentloom/fault"
 	"github.com/agentloom/agentloom/model/internal/httpapi"
 )
 
@@ -80,12 +78,12 @@ type Provider struct {
 // which setting is wrong.
 func New(cfg Config) (*Provider, error) {
 	cfg = cfg.withDefaults()
-	base, err := parseBase(cfg)
+	base, err := cfg.access().URL()
 	if err != nil {
 		return nil, err
 	}
 	p := &Provider{google: strings.EqualFold(base.Hostname(), "generativelanguage.googleapis.com")}
-	if err := checkKey(cfg, p.google); err != nil {
+	if err := cfg.access().CheckKey(p.google); err != nil {
 		return nil, err
 	}
 	client := cfg.HTTPClient
@@ -116,7 +114,7 @@ func New(cfg Config) (*Provider, error) {
 		HTTPOptions: genai.HTTPOptions{BaseURL: base.String(), APIVersion: version},
 	})
 	if err != nil {
-		return nil, invalid(cfg, "the vendor's SDK refuses the settings")
+		return nil, cfg.access().Invalid("the vendor's SDK refuses the settings")
 	}
 	p.models = sdk.Models
 	return p, nil
@@ -133,35 +131,10 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// parseBase reads the base URL. Its errors don't print the URL, which may hold
-// a password.
-func parseBase(cfg Config) (*url.URL, error) {
-	u, err := url.Parse(cfg.BaseURL)
-	switch {
-	case err != nil:
-		return nil, invalid(cfg, "%s is no URL", cfg.BaseVar)
-	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return nil, invalid(cfg, "%s must be a URL that begins with https:// or http:// and names a host, such as %s", cfg.BaseVar, DefaultBaseURL)
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, invalid(cfg, "%s must hold no user, password, query or fragment; the key belongs in %s", cfg.BaseVar, cfg.KeyVar)
+func (c Config) access() httpapi.Access {
+	return httpapi.Access{
+		Name: c.Name, Key: c.APIKey, Base: c.BaseURL, KeyVar: c.KeyVar, BaseVar: c.BaseVar, Example: DefaultBaseURL,
 	}
-	return u, nil
-}
-
-func checkKey(cfg Config, google bool) error {
-	if cfg.APIKey == "" && google {
-		return invalid(cfg, "there is no key: set %s", cfg.KeyVar)
-	}
-	for i := range len(cfg.APIKey) {
-		if c := cfg.APIKey[i]; c < 0x21 || c > 0x7e {
-			return invalid(cfg, "the key in %s holds a character that no key has (a space, a line break or one outside ASCII)", cfg.KeyVar)
-		}
-	}
-	return nil
-}
-
-func invalid(cfg Config, format string, args ...any) error {
-	return fault.New(fault.Invalid, "provider "+cfg.Name+": "+fmt.Sprintf(format, args...), nil)
 }
 
 // Name is the provider's name.

@@ -28,13 +28,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
 
-	"github.com/agentloom/agentloom/fault"
 	"github.com/agentloom/agentloom/model"
 	"github.com/agentloom/agentloom/model/internal/httpapi"
 )
@@ -90,13 +88,13 @@ type Provider struct {
 // which setting is wrong.
 func New(cfg Config) (*Provider, error) {
 	cfg = cfg.withDefaults()
-	base, err := parseBase(cfg)
+	base, err := cfg.access().URL()
 	if err != nil {
 		return nil, err
 	}
 	p := &Provider{openAI: isOpenAI(base.Hostname()), quirks: quirksOf(base.Hostname())}
 	p.quirks.noSchema = p.quirks.noSchema || cfg.NoSchema
-	if err := checkKey(cfg, p.openAI); err != nil {
+	if err := cfg.access().CheckKey(p.openAI); err != nil {
 		return nil, err
 	}
 	if cfg.HTTPClient != nil {
@@ -116,7 +114,7 @@ func New(cfg Config) (*Provider, error) {
 		p.embeddings, err = newRequest(cfg, base, "embeddings")
 	}
 	if err != nil {
-		return nil, invalid(cfg, "no request can be made: %s", httpapi.Clean(err.Error(), cfg.APIKey))
+		return nil, cfg.access().Invalid("no request can be made: %s", httpapi.Clean(err.Error(), cfg.APIKey))
 	}
 	return p, nil
 }
@@ -130,35 +128,10 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// parseBase reads the base URL. Its errors don't print the URL, which may hold
-// a password.
-func parseBase(cfg Config) (*url.URL, error) {
-	u, err := url.Parse(cfg.BaseURL)
-	switch {
-	case err != nil:
-		return nil, invalid(cfg, "%s is no URL", cfg.BaseVar)
-	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return nil, invalid(cfg, "%s must be a URL that begins with https:// or http:// and names a host, such as %s", cfg.BaseVar, DefaultBaseURL)
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, invalid(cfg, "%s must hold no user, password, query or fragment; the key belongs in %s", cfg.BaseVar, cfg.KeyVar)
+func (c Config) access() httpapi.Access {
+	return httpapi.Access{
+		Name: c.Name, Key: c.APIKey, Base: c.BaseURL, KeyVar: c.KeyVar, BaseVar: c.BaseVar, Example: DefaultBaseURL,
 	}
-	return u, nil
-}
-
-func checkKey(cfg Config, openAI bool) error {
-	if cfg.APIKey == "" && openAI {
-		return invalid(cfg, "there is no key: set %s", cfg.KeyVar)
-	}
-	for i := range len(cfg.APIKey) {
-		if c := cfg.APIKey[i]; c < 0x21 || c > 0x7e {
-			return invalid(cfg, "the key in %s holds a character that no key has (a space, a line break or one outside ASCII)", cfg.KeyVar)
-		}
-	}
-	return nil
-}
-
-func invalid(cfg Config, format string, args ...any) error {
-	return fault.New(fault.Invalid, "provider "+cfg.Name+": "+fmt.Sprintf(format, args...), nil)
 }
 
 // isOpenAI reports whether a host is OpenAI's own, regional ones included.
