@@ -1,12 +1,12 @@
 package gateway
 
 import (
-	"encoding/json"
 	"math"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/agentloom/agentloom/model"
+	"github.com/agentloom/agentloom/value"
 )
 
 // How much a call may cost has to be known before it is made. A token is at
@@ -119,11 +119,14 @@ func embedSize(req *model.EmbedRequest) int64 {
 	return n
 }
 
-// jsonSize is the size of a value as JSON; 0 for nil and for what is no JSON,
+// jsonSize is the size of a schema as JSON; 0 for nil and for what is no JSON,
 // which no adapter could send.
-func jsonSize(v any) int64 {
-	b, err := json.Marshal(v)
-	if err != nil || string(b) == "null" {
+func jsonSize(schema *value.Map) int64 {
+	if schema == nil {
+		return 0
+	}
+	b, err := value.EncodeJSON(schema)
+	if err != nil {
 		return 0
 	}
 	return int64(len(b))

@@ -115,7 +115,7 @@ func (g *Gateway) completeAt(ctx context.Context, c candidate, sel Selection, re
 	}
 	r := *req
 	r.Model = c.model
-	h, err := g.reserve(ctx, c, sel, completionDemand(&r))
+	h, err := g.reserve(ctx, c, sel, func() demand { return completionDemand(&r) })
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (g *Gateway) embedAt(ctx context.Context, c candidate, sel Selection, req *
 	}
 	r := *req
 	r.Model = c.model
-	h, err := g.reserve(ctx, c, sel, embedDemand(&r))
+	h, err := g.reserve(ctx, c, sel, func() demand { return embedDemand(&r) })
 	if err != nil {
 		return nil, err
 	}

@@ -40,11 +40,12 @@ func embedDemand(req *model.EmbedRequest) demand {
 const defaultAnswer = 8192
 
 // reserve sets aside what a call at a provider may cost. Without a budget the
-// hold is empty.
-func (g *Gateway) reserve(ctx context.Context, c candidate, sel Selection, d demand) (*hold, error) {
+// hold is empty, and nothing is measured.
+func (g *Gateway) reserve(ctx context.Context, c candidate, sel Selection, measure func() demand) (*hold, error) {
 	if sel.Budget == nil {
 		return &hold{settled: true}, nil
 	}
+	d := measure()
 	var t tariff
 	if c.pricing == ByModel {
 		known := false
