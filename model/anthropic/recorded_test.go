@@ -11,24 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/agentloom/agentloom/internal/modeltest"
 	"github.com/agentloom/agentloom/model"
 	"github.com/agentloom/agentloom/model/anthropic"
 	"github.com/agentloom/agentloom/value"
 )
-
-// recordings is the folder of recorded exchanges. They are no part of the
-// repository: testdata has fixtures of its own.
-func recordings(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("AGENTLOOM_TEST_WIRE")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "wire")
-	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no recorded exchanges here (%v); set AGENTLOOM_TEST_WIRE to a folder of them", err)
-	}
-	return dir
-}
 
 type recording struct {
 	Interactions []struct {
@@ -53,7 +40,7 @@ type recordedAnswer struct {
 }
 
 func TestRecordedExchanges(t *testing.T) {
-	root := recordings(t)
+	root := modeltest.Recordings(t)
 	replayed := 0
 	for _, part := range []string{"anthropic", "images"} {
 		err := filepath.WalkDir(filepath.Join(root, part), func(path string, d fs.DirEntry, err error) error {

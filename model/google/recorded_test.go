@@ -12,24 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/agentloom/agentloom/internal/modeltest"
 	"github.com/agentloom/agentloom/model"
 	"github.com/agentloom/agentloom/model/google"
 	"github.com/agentloom/agentloom/value"
 )
-
-// recordings is the folder of recorded exchanges. They are no part of the
-// repository: testdata has fixtures of its own.
-func recordings(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("AGENTLOOM_TEST_WIRE")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "wire")
-	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no recorded exchanges here (%v); set AGENTLOOM_TEST_WIRE to a folder of them", err)
-	}
-	return dir
-}
 
 type interaction struct {
 	Request struct {
@@ -133,7 +120,7 @@ func expected(t *testing.T, body string) (want *model.Response, signatures []str
 }
 
 func TestRecordedExchanges(t *testing.T) {
-	root := recordings(t)
+	root := modeltest.Recordings(t)
 	replayed := 0
 	visit := func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".json") {
@@ -198,7 +185,7 @@ func replay(t *testing.T, i interaction) {
 // for what may differ: where the other client gives schemas in the service's
 // older form, made up ids, and said that the model decides on tools.
 func TestRequestShape(t *testing.T) {
-	root := recordings(t)
+	root := modeltest.Recordings(t)
 	for _, name := range []string{"simple", "simple_streaming", "tool", "multi_tool", "multi_tool_streaming"} {
 		t.Run(name, func(t *testing.T) {
 			exchanges := load(t, filepath.Join(root, "google", "gemini-2.5-flash", name+".json"))
@@ -301,7 +288,7 @@ func neutral(body map[string]any) any {
 // TestRecordedSchema checks that a schema is sent in the form of the recorded
 // requests.
 func TestRecordedSchema(t *testing.T) {
-	root := recordings(t)
+	root := modeltest.Recordings(t)
 	recorded := load(t, filepath.Join(root, "google", "objects", "complex_object.json"))[0].Request.Body["generationConfig"].(map[string]any)
 	schema := value.NewMap(0)
 	if err := json.Unmarshal([]byte(mustJSON(recorded["responseJsonSchema"])), schema); err != nil {
@@ -316,7 +303,7 @@ func TestRecordedSchema(t *testing.T) {
 
 // TestRecordedImage checks that the recorded image goes as it went.
 func TestRecordedImage(t *testing.T) {
-	root := recordings(t)
+	root := modeltest.Recordings(t)
 	i := load(t, filepath.Join(root, "images", "gemini-2.5-pro.json"))[0]
 	parts := i.Request.Body["contents"].([]any)[0].(map[string]any)["parts"].([]any)
 	inline := parts[1].(map[string]any)["inlineData"].(map[string]any)
